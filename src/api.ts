@@ -1,0 +1,1 @@
+export type { Limits } from './part/limits.js'

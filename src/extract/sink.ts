@@ -1,0 +1,96 @@
+/**
+ * Where extractors write. Keeps pages apart, names members of a nest, counts characters and looks at
+ * the clock, so that every format is bounded without code of its own.
+ */
+import type { OcrPage, PageChoice, TextPage } from '../part/outcome.js'
+import { Cut, type Budget } from './budget.js'
+
+const MEMBER_SEPARATOR = ' › '
+
+export class TextSink {
+  readonly #budget: Budget
+  readonly #pages: TextPage[] = []
+  readonly #members: string[] = []
+  #chunks: string[] = []
+  #current: TextPage = { text: '' }
+  #charsLeft: number
+  #writes = 0
+
+  constructor(budget: Budget) {
+    this.#budget = budget
+    this.#charsLeft = budget.limits.textChars
+  }
+
+  /** Appends text to the current page as it is: runs glue, so write the separators too. @throws {Cut} `text-chars`, `text-time` */
+  write(text: string): void {
+    if (text === '') return
+    if ((++this.#writes & 0xff) === 0) this.#budget.checkTime()
+    if (text.length > this.#charsLeft) {
+      this.#chunks.push(text.slice(0, wholeCharacters(text, this.#charsLeft)))
+      this.#charsLeft = 0
+      throw new Cut('text-chars')
+    }
+    this.#charsLeft -= text.length
+    this.#chunks.push(text)
+  }
+
+  /** Writes text and ends the paragraph. */
+  line(text: string): void {
+    this.write(text)
+    this.write('\n')
+  }
+
+  /** Begins page, slide or sheet `number` (from 1). */
+  page(number: number): void {
+    this.#close()
+    this.#current = this.#fresh()
+    this.#current.page = number
+  }
+
+  /** What OCR saw of the current page, and why the page was decided as it was. */
+  annotate(about: { ocr?: OcrPage; choice?: PageChoice }): void {
+    Object.assign(this.#current, about)
+  }
+
+  /** Begins a member of a nest; text goes under its name until `leave()`. */
+  enter(name: string): void {
+    this.#close()
+    this.#members.push(name)
+    this.#current = this.#fresh()
+  }
+
+  leave(): void {
+    this.#close()
+    this.#members.pop()
+    this.#current = this.#fresh()
+  }
+
+  /** Members that are open now, outermost first: `report.zip › plan.docx` without the content itself. */
+  get member(): string {
+    return this.#members.join(MEMBER_SEPARATOR)
+  }
+
+  /** The pages that hold text, in order. The sink is done afterwards. */
+  finish(): TextPage[] {
+    this.#close()
+    return this.#pages
+  }
+
+  #fresh(): TextPage {
+    return this.#members.length > 0 ? { text: '', member: this.member } : { text: '' }
+  }
+
+  #close(): void {
+    const text = this.#chunks.join('').normalize('NFC').replaceAll('\0', '')
+    this.#chunks = []
+    if (text.trim() === '' && this.#current.choice === undefined) return
+    this.#current.text = text
+    this.#pages.push(this.#current)
+  }
+}
+
+/** Never cuts a surrogate pair in two. */
+function wholeCharacters(text: string, length: number): number {
+  const last = text.charCodeAt(length - 1)
+  return last >= 0xd800 && last <= 0xdbff ? length - 1 : length
+}
