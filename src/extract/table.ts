@@ -1,11 +1,12 @@
 import type { Extractor } from './extractor.js'
+import { pdf } from './pdf.js'
 
 /**
  * Every extractor there is. The first row whose `types` hold the sniffed type reads the content.
  * A row loads its parser inside `extract()`, so that reading names and versions costs nothing.
  * A new format is one file, one row here, one fixture.
  */
-export const EXTRACTORS: readonly Extractor[] = []
+export const EXTRACTORS: readonly Extractor[] = [pdf]
 
 const BY_TYPE = new Map<string, Extractor>()
 for (const extractor of EXTRACTORS)
