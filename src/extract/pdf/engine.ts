@@ -6,20 +6,20 @@
  */
 import { createRequire } from 'node:module'
 import path from 'node:path'
+import type * as PdfJs from 'pdfjs-dist/legacy/build/pdf.mjs'
 import type { PDFDocumentProxy, PDFPageProxy } from 'pdfjs-dist/legacy/build/pdf.mjs'
 import { Cut } from '../budget.js'
 import { Declined } from '../extractor.js'
 
 export type { PDFDocumentProxy, PDFPageProxy }
-type PdfJs = typeof import('pdfjs-dist/legacy/build/pdf.mjs')
 
 /** pdf.js refuses pictures of more pixels while it parses a page; raster.ts caps what is rendered. */
 const IMAGE_PIXELS_MAX = 50_000_000
 
-let loaded: Promise<PdfJs> | undefined
+let loaded: Promise<typeof PdfJs> | undefined
 
 /** The library with its worker half in the same thread: a nested worker would outlive a deadline. */
-export function loadPdfJs(): Promise<PdfJs> {
+export function loadPdfJs(): Promise<typeof PdfJs> {
   loaded ??= (async () => {
     const worker = 'pdfjs-dist/legacy/build/pdf.worker.mjs'
     await import(worker) // sets globalThis.pdfjsWorker, which getDocument() then uses
