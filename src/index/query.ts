@@ -467,7 +467,6 @@ export function parseQuery(typed: string, now: Date = new Date()): Query {
     text = text.slice(0, QUERY_LIMITS.chars)
     notices.add(`The first ${QUERY_LIMITS.chars} characters were searched; the rest was left out.`)
   }
-  // eslint-disable-next-line no-control-regex
   text = text.replace(/[\u0000-\u001f\u007f-\u009f\ufffe\uffff]|\p{Cs}/gu, ' ')
   const tree = new Parser(tokens(text), now, notices).parse()
   return { tree, notices: [...notices] }

@@ -89,21 +89,12 @@ export function parseAge(typed: string, now: Date): number | undefined {
   if (!match) return undefined
   const count = Number(match[1])
   const at = new Date(now)
-  switch ((match[2] as string)[0]) {
-    case 'h':
-      return seconds(now) - count * 3_600
-    case 'd':
-      at.setDate(at.getDate() - count)
-      break
-    case 'w':
-      at.setDate(at.getDate() - count * 7)
-      break
-    case 'm':
-      back(at, 0, count)
-      break
-    default:
-      back(at, count, 0)
-  }
+  const unit = (match[2] as string)[0]
+  if (unit === 'h') return seconds(now) - count * 3_600
+  if (unit === 'd') at.setDate(at.getDate() - count)
+  else if (unit === 'w') at.setDate(at.getDate() - count * 7)
+  else if (unit === 'm') back(at, 0, count)
+  else back(at, count, 0)
   return seconds(at)
 }
 

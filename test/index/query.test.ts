@@ -302,22 +302,14 @@ const { tree: anyTree } = fc.letrec<{ tree: QueryNode }>((tie) => ({
 }))
 
 function write(node: QueryNode): string {
-  switch (node.kind) {
-    case 'text':
-      return (
-        (node.field ? `${node.field}:` : '') +
-        (node.quoted ? `"${node.text}"` : node.text) +
-        (node.prefix ? '*' : '')
-      )
-    case 'not':
-      return `-${write(node.of)}`
-    case 'and':
-      return `(${node.of.map(write).join(' ')})`
-    case 'or':
-      return `(${node.of.map(write).join(' OR ')})`
-    default:
-      return 'has:attachment'
+  if (node.kind === 'text') {
+    const text = node.quoted ? `"${node.text}"` : node.text
+    return `${node.field ? `${node.field}:` : ''}${text}${node.prefix ? '*' : ''}`
   }
+  if (node.kind === 'not') return `-${write(node.of)}`
+  if (node.kind === 'and') return `(${node.of.map(write).join(' ')})`
+  if (node.kind === 'or') return `(${node.of.map(write).join(' OR ')})`
+  return 'has:attachment'
 }
 
 test('a tree that is written down reads as the same tree', () => {
