@@ -5,7 +5,7 @@ import type { Lane } from '../part/states.js'
 import type { Outcome, ReadResult } from '../part/outcome.js'
 import type { ReadSettings } from '../part/settings.js'
 import { Budget, Cut } from './budget.js'
-import { Declined, type Context, type Facts } from './extractor.js'
+import { Declined, type Context, type Extractor, type Facts } from './extractor.js'
 import { sniff } from './sniff.js'
 import { TextSink } from './sink.js'
 import { extractorFor } from './table.js'
@@ -20,6 +20,7 @@ export interface Document {
 /**
  * Reads one content.
  *
+ * @param instead an extractor to use whatever the type is (tests of the walls); default: the table's
  * @param lane `text` reads all that needs no OCR and reports `pagesToOcr`; `ocr` reads everything
  * @returns never throws for what a document holds; an error thrown from here is ours
  */
@@ -27,13 +28,14 @@ export async function readDocument(
   document: Document,
   settings: ReadSettings,
   lane: Lane,
+  instead?: Extractor,
 ): Promise<ReadResult> {
   const began = performance.now()
   const { limits } = settings
   const name = document.name ?? ''
   const declaredType = document.declaredType ?? ''
   const type = sniff(document.bytes, declaredType, name)
-  const extractor = extractorFor(type)
+  const extractor = instead ?? extractorFor(type)
   const result = (outcome: Outcome): ReadResult => ({
     outcome,
     type,

@@ -1,0 +1,79 @@
+/**
+ * What crosses between the pool and its threads, both ways.
+ *
+ * A task names what to read and never carries bytes in; the thread reads files itself. Answers come
+ * one an item over the task's own port, as soon as they are known, so that what was finished
+ * survives the death of a later item. Where the thread stands is written into shared memory and not
+ * sent: it can then be read at any moment, also when nothing more will ever be sent.
+ */
+import type { MessagePort } from 'node:worker_threads'
+import type { Lane } from '../part/states.js'
+import type { ReadSettings } from '../part/settings.js'
+import type { MessageReference } from '../part/reference.js'
+import type { ReadResult } from '../part/outcome.js'
+import type { ParsedMessage } from './parsed.js'
+
+/** Reads and parses messages, one item each. Answers: `ParsedMessage`. */
+export interface ParseTask {
+  kind: 'parse'
+  /** Absolute path of the vault. */
+  vault: string
+  references: MessageReference[]
+}
+
+/** Parses one message once and reads its due contents, one item each. Answers: `ReadResult`. */
+export interface ExtractTask {
+  kind: 'extract'
+  vault: string
+  reference: MessageReference
+  /** SHA-256 of the contents to read, 64 hex digits each. */
+  hashes: string[]
+  lane: Lane
+}
+
+/** Reads a file on disk that lies in no vault, one item. Answers: `ReadResult`. */
+export interface DocumentTask {
+  kind: 'document'
+  file: string
+  lane: Lane
+}
+
+export type Task = ParseTask | ExtractTask | DocumentTask
+
+/** What an item of each kind of task is answered with. */
+export interface Answers {
+  parse: ParsedMessage
+  extract: ReadResult
+  document: ReadResult
+}
+
+/** A task as it is handed to a thread. */
+export interface Errand {
+  task: Task
+  port: MessagePort
+  /** One Int32: NOT_BEGUN, PREPARING, or FIRST_ITEM + the index of the item in work. */
+  progress: SharedArrayBuffer
+}
+
+export const NOT_BEGUN = 0
+export const PREPARING = 1
+export const FIRST_ITEM = 2
+
+/** One item's answer: a result, or the error that ended this item alone. */
+export type Reply =
+  { item: number; answer: Answers[Task['kind']] } | { item: number; threw: string; code?: string }
+
+/** What a thread returns when a task is done. */
+export interface Report {
+  /** Bytes this thread's heap and buffers hold now; a thread that holds much is replaced. */
+  heldBytes: number
+  /** Set when something went wrong outside every item: the thread is replaced. */
+  suspect?: string
+}
+
+/** Given to a thread once, at its start. */
+export interface ThreadSettings {
+  settings: ReadSettings
+  /** Module of a fault extractor (tests only). */
+  faults?: string
+}

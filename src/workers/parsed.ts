@@ -1,0 +1,3 @@
+export interface ParsedMessage {
+  todo: true
+}

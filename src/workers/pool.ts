@@ -1,0 +1,372 @@
+/**
+ * The main side of the workers, and the only importer of piscina: runs tasks on threads and ends
+ * what must be ended.
+ *
+ * Each slot is a Piscina of one thread, so that a thread is timed, ended and replaced without
+ * touching its neighbours. One clock looks at every running slot: what it has finished, how long it
+ * has been in its present item, how much memory the process holds. What a thread does can therefore
+ * cost the item in work, and nothing else.
+ *
+ * Not responsible for: attempts, states, what is read next (sweep/).
+ */
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { MessageChannel, receiveMessageOnPort, type MessagePort } from 'node:worker_threads'
+import { Piscina } from 'piscina'
+import type { Lane } from '../part/states.js'
+import type { Limits } from '../part/limits.js'
+import type { ReadSettings } from '../part/settings.js'
+import {
+  FIRST_ITEM,
+  NOT_BEGUN,
+  PREPARING,
+  type Answers,
+  type Errand,
+  type Reply,
+  type Report,
+  type Task,
+  type ThreadSettings,
+} from './messages.js'
+
+export interface PoolOptions {
+  settings: ReadSettings
+  /** Threads that parse and read text. */
+  textThreads: number
+  /** Threads that recognise pages. */
+  ocrThreads: number
+  /** Resident bytes of this process at which threads are ended; feeding stops well below. Default DEFAULT_MEMORY_BYTES_MAX. */
+  memoryBytesMax?: number
+  /** Module of a fault extractor; tests only. */
+  faults?: string
+}
+
+export const DEFAULT_MEMORY_BYTES_MAX = 1_000_000_000
+
+/** What ended a task before its end. */
+export interface Fault {
+  kind: 'timeout' | 'memory' | 'died' | 'interrupted'
+  /** Index of the item in work, or `preparing`: before the first item (the message itself was being read). */
+  item: number | 'preparing'
+  /** One sentence, without text of the document. */
+  detail: string
+}
+
+/** An item that ended in an error of ours; the thread lives on. */
+export interface Threw {
+  threw: string
+  /** Of a file-system error: `EACCES`. */
+  code?: string
+}
+
+const WALLS = {
+  /** How often running threads are looked at. */
+  tickMs: 50,
+  /** Time for a thread to load its modules and begin. */
+  startMs: 60_000,
+  /** Time for an ended thread to be gone. One that is not hangs in native code, which only the end of the process ends. */
+  endMs: 10_000,
+  /** JS heap of one thread. Buffers and WASM lie outside it: hence the shares of resident memory below. */
+  heapMb: 384,
+  /** Share of memoryBytesMax above which nothing new is begun while something runs, and idle threads are replaced. */
+  feedShare: 0.55,
+  /** Share of memoryBytesMax above which a running item is ended. Below 1, because memory grows between two ticks. */
+  endShare: 0.85,
+  /** An idle thread that holds more is replaced: what a parser left behind is not carried along. */
+  heldBytes: 150_000_000,
+  /** Recognised pages after which an OCR thread is replaced; its WASM memory only ever grows. */
+  ocrPages: 50,
+} as const
+
+interface Running {
+  task: Task
+  port: MessagePort
+  progress: Int32Array
+  /** Last value seen in `progress`, when, and what the process held then. */
+  stage: number
+  stageBegan: number
+  stageRss: number
+  end: AbortController
+  fault?: Fault
+  onReply: (reply: Reply) => void
+}
+
+interface Slot {
+  readonly lane: Lane
+  thread: Piscina | undefined
+  /** Given to a task, from before its thread starts until it is answered. */
+  isTaken: boolean
+  running: Running | undefined
+  ocrPages: number
+}
+
+export class WorkerPool {
+  readonly #options: PoolOptions
+  readonly #slots: Slot[]
+  readonly #waiting: Array<() => void> = []
+  readonly #memoryBytesMax: number
+  #clock: NodeJS.Timeout | undefined
+  #closed = false
+  /** Called when a thread could not be ended; a process of our own should then end itself. */
+  onStuck: (() => void) | undefined
+
+  constructor(options: PoolOptions) {
+    this.#options = options
+    this.#memoryBytesMax = options.memoryBytesMax ?? DEFAULT_MEMORY_BYTES_MAX
+    const slot = (lane: Lane): Slot => ({
+      lane,
+      thread: undefined,
+      isTaken: false,
+      running: undefined,
+      ocrPages: 0,
+    })
+    this.#slots = [
+      ...Array.from({ length: options.textThreads }, () => slot('text')),
+      ...Array.from({ length: options.ocrThreads }, () => slot('ocr')),
+    ]
+  }
+
+  /** Tasks that a lane can run at one time. */
+  threads(lane: Lane): number {
+    return this.#slots.filter((slot) => slot.lane === lane).length
+  }
+
+  /**
+   * Runs one task on the next free thread of its lane; waits for one, and for memory.
+   *
+   * @param onAnswer called for each finished item, in order, some of them before the task ends
+   * @param signal ends the task; the item in work is then `interrupted`
+   * @returns what ended the task early, or undefined when every item was answered. Never rejects.
+   */
+  async run<T extends Task>(
+    task: T,
+    onAnswer: (item: number, answer: Answers[T['kind']] | Threw) => void,
+    signal?: AbortSignal,
+  ): Promise<Fault | undefined> {
+    const slot = await this.#free('lane' in task ? task.lane : 'text', signal)
+    if (!slot) return { kind: 'interrupted', item: 'preparing', detail: 'stopped' }
+
+    const { port1, port2 } = new MessageChannel()
+    const progress = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
+    const running: Running = {
+      task,
+      port: port1,
+      progress: new Int32Array(progress),
+      stage: NOT_BEGUN,
+      stageBegan: performance.now(),
+      stageRss: process.memoryUsage.rss(),
+      end: new AbortController(),
+      onReply: (reply) => {
+        if ('threw' in reply) {
+          onAnswer(reply.item, {
+            threw: reply.threw,
+            ...(reply.code !== undefined && { code: reply.code }),
+          })
+          return
+        }
+        const { answer } = reply
+        if ('outcome' in answer && answer.outcome.kind === 'text')
+          slot.ocrPages += answer.outcome.ocrPages ?? 0
+        onAnswer(reply.item, answer as Answers[T['kind']])
+      },
+    }
+    slot.running = running
+    this.#clock ??= setInterval(() => this.#look(), WALLS.tickMs)
+    const interrupt = (): void => this.#end(slot, 'interrupted', 'stopped')
+    signal?.addEventListener('abort', interrupt, { once: true })
+
+    slot.thread ??= this.#newThread()
+    const [worker] = slot.thread.threads
+    const exit = worker && new Promise<void>((resolve) => worker.once('exit', () => resolve()))
+    let fault: Fault | undefined
+    try {
+      const errand: Errand = { task, port: port2, progress }
+      const report = (await slot.thread.run(errand, {
+        transferList: [port2],
+        signal: running.end.signal,
+      })) as Report
+      drain(running)
+      if (
+        report.suspect !== undefined ||
+        report.heldBytes > WALLS.heldBytes ||
+        slot.ocrPages >= WALLS.ocrPages
+      )
+        await this.#replace(slot)
+    } catch (error) {
+      // The thread is gone or going. Nothing is concluded from the error but its words: name and code do not survive a thread.
+      if (exit && !(await within(exit, WALLS.endMs))) this.onStuck?.()
+      drain(running)
+      const stage = Atomics.load(running.progress, 0)
+      fault = running.fault ?? {
+        kind: 'died',
+        item: itemOf(stage),
+        detail: error instanceof Error ? oneLine(error.message) : 'the thread ended',
+      }
+      await this.#replace(slot)
+    } finally {
+      signal?.removeEventListener('abort', interrupt)
+      port1.close()
+      slot.running = undefined
+      slot.isTaken = false
+      if (this.#clock && this.#slots.every((other) => !other.isTaken)) {
+        clearInterval(this.#clock)
+        this.#clock = undefined
+      }
+      this.#wake()
+    }
+    return fault
+  }
+
+  /** Ends every running task as `interrupted` and every thread. Nothing is left that keeps the process alive. */
+  async close(): Promise<void> {
+    this.#closed = true
+    for (const slot of this.#slots) this.#end(slot, 'interrupted', 'stopped')
+    this.#wake()
+    await Promise.all(this.#slots.map((slot) => this.#replace(slot)))
+    clearInterval(this.#clock)
+    this.#clock = undefined
+  }
+
+  /** A slot for the caller alone, or undefined when the pool or the caller stopped. */
+  async #free(lane: Lane, signal: AbortSignal | undefined): Promise<Slot | undefined> {
+    for (;;) {
+      if (this.#closed || signal?.aborted) return undefined
+      const slot = this.#slots.find((candidate) => candidate.lane === lane && !candidate.isTaken)
+      if (slot) {
+        slot.isTaken = true
+        if (!this.#isFull()) return slot
+        await Promise.all([
+          this.#replace(slot),
+          ...this.#slots.filter((other) => !other.isTaken).map((other) => this.#replace(other)),
+        ])
+        // With every thread gone what is held is not theirs, and waiting would be for nothing.
+        if (!this.#isFull() || this.#slots.every((other) => other === slot || !other.isTaken))
+          return slot
+        slot.isTaken = false
+      }
+      await new Promise<void>((resolve) => {
+        this.#waiting.push(resolve)
+        signal?.addEventListener('abort', () => resolve(), { once: true })
+      })
+    }
+  }
+
+  #isFull(): boolean {
+    return process.memoryUsage.rss() > this.#memoryBytesMax * WALLS.feedShare
+  }
+
+  #wake(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve()
+  }
+
+  #newThread(): Piscina {
+    const { settings, faults } = this.#options
+    const workerData: ThreadSettings = { settings, ...(faults !== undefined && { faults }) }
+    const thread = new Piscina({
+      filename: taskFile(),
+      minThreads: 1,
+      maxThreads: 1,
+      idleTimeout: Infinity,
+      recordTiming: false,
+      workerData,
+      resourceLimits: { maxOldGenerationSizeMb: WALLS.heapMb },
+    })
+    // An idle thread that dies raises this; the next task finds out and gets a new thread.
+    thread.on('error', () => {})
+    return thread
+  }
+
+  async #replace(slot: Slot): Promise<void> {
+    const { thread } = slot
+    if (!thread) return
+    slot.thread = undefined
+    slot.ocrPages = 0
+    if (!(await within(thread.destroy(), WALLS.endMs))) this.onStuck?.()
+  }
+
+  #end(slot: Slot, kind: Fault['kind'], detail: string): void {
+    const { running } = slot
+    if (!running || running.fault) return
+    running.fault = { kind, item: itemOf(Atomics.load(running.progress, 0)), detail }
+    running.end.abort()
+  }
+
+  /** The clock's work: collects answers, measures items, guards memory. */
+  #look(): void {
+    const now = performance.now()
+    const rss = process.memoryUsage.rss()
+    for (const slot of this.#slots) {
+      const { running } = slot
+      if (!running || running.fault) continue
+      const stage = Atomics.load(running.progress, 0)
+      drain(running)
+      if (stage !== running.stage) {
+        running.stage = stage
+        running.stageBegan = now
+        running.stageRss = rss
+        continue
+      }
+      const limitMs = stageMs(running.task, stage, this.#options.settings.limits)
+      if (now - running.stageBegan > limitMs) this.#end(slot, 'timeout', `over ${limitMs} ms`)
+    }
+    if (rss > this.#memoryBytesMax * WALLS.endShare) this.#endGreediest(rss)
+    else if (this.#waiting.length > 0 && !this.#isFull()) this.#wake()
+  }
+
+  /** Of the items in work, ends the one during which the process grew most; of equals the youngest. */
+  #endGreediest(rss: number): void {
+    // One at a time: its memory is given back only when the thread is gone.
+    if (this.#slots.some((slot) => slot.running?.fault)) return
+    const [greediest] = this.#slots
+      .filter((slot) => slot.running)
+      .sort((a, b) => {
+        const [left, right] = [a.running as Running, b.running as Running]
+        const growth = right.stageRss - left.stageRss
+        return Math.abs(growth) > 50_000_000 ? -growth : right.stageBegan - left.stageBegan
+      })
+    if (greediest) this.#end(greediest, 'memory', `the process held ${Math.round(rss / 1e6)} MB`)
+  }
+}
+
+function itemOf(stage: number): number | 'preparing' {
+  return stage >= FIRST_ITEM ? stage - FIRST_ITEM : 'preparing'
+}
+
+function stageMs(task: Task, stage: number, limits: Limits): number {
+  if (stage === NOT_BEGUN) return WALLS.startMs
+  if (stage === PREPARING || task.kind === 'parse') return limits.parseTimeoutMs
+  return task.lane === 'ocr' ? limits.documentTimeoutMs : limits.textTimeoutMs
+}
+
+/** Takes what has arrived on a task's port, without waiting; works on a dead thread's port too. */
+function drain(running: Running): void {
+  for (;;) {
+    const received = receiveMessageOnPort(running.port) as { message: Reply } | undefined
+    if (!received) return
+    running.onReply(received.message)
+  }
+}
+
+/** The built thread file, also when this module itself runs from its source. */
+function taskFile(): string {
+  const beside = fileURLToPath(new URL('./task.js', import.meta.url))
+  return existsSync(beside)
+    ? beside
+    : fileURLToPath(new URL('../../dist/workers/task.js', import.meta.url))
+}
+
+function oneLine(text: string): string {
+  return text.replace(/[\p{Cc}\s]+/gu, ' ').slice(0, 200)
+}
+
+/** @returns whether the promise settled in time; a timer that keeps the process alive until then */
+async function within(promise: Promise<unknown>, ms: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<'late'>((resolve) => {
+    timer = setTimeout(() => resolve('late'), ms)
+  })
+  try {
+    return (await Promise.race([promise, late])) !== 'late'
+  } finally {
+    clearTimeout(timer)
+  }
+}

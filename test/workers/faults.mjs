@@ -1,0 +1,78 @@
+// A fault extractor for tests: does what the document's first line says. Reached only through the
+// pool option `faults` or the variable PAPERKNIFE_FAULTS; it stands in no table.
+const PREFIX = 'FAULT '
+
+const held = []
+
+const FAULTS = {
+  spin: () => {
+    for (;;);
+  },
+  sleep: () => new Promise(() => {}),
+  exit: () => process.exit(3),
+  abort: () => process.abort(),
+  heap: () => {
+    const rows = []
+    for (let n = 0; ; n++) rows.push({ n, text: `row ${n}`.repeat(20) })
+  },
+  buffers: async () => {
+    for (;;) {
+      held.push(Buffer.alloc(20_000_000, 1))
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  },
+  'buffers-sync': () => {
+    for (;;) held.push(Buffer.alloc(20_000_000, 1))
+  },
+  throw: () => {
+    throw new Error('thrown at once')
+  },
+  'throw-stray': () =>
+    new Promise(() => {
+      setTimeout(() => {
+        throw new Error('thrown from a callback')
+      }, 10)
+    }),
+  'throw-late': (sink) => {
+    setTimeout(() => {
+      throw new Error('thrown after the end')
+    }, 20)
+    sink.line('read before the late throw')
+  },
+  'reject-late': (sink) => {
+    setTimeout(() => void Promise.reject(new Error('rejected after the end')), 1)
+    sink.line('read before the late rejection')
+  },
+  flood: (sink) => {
+    for (;;) sink.line('flood '.repeat(1000))
+  },
+  print: (sink) => {
+    for (let n = 0; n < 20_000; n++) console.log('noise '.repeat(100))
+    process.stderr.write('noise')
+    sink.line('read while printing')
+  },
+  slow: async (sink, ms) => {
+    await new Promise((resolve) => setTimeout(resolve, Number(ms)))
+    sink.line(`read after ${ms} ms`)
+  },
+  text: (sink, ...words) => sink.line(words.join(' ')),
+}
+
+export default {
+  extractorFor({ bytes }) {
+    const line = Buffer.from(bytes.subarray(0, 200)).toString('latin1').split('\n')[0]
+    if (!line.startsWith(PREFIX)) return undefined
+    const [name, ...rest] = line.slice(PREFIX.length).trim().split(' ')
+    const act = FAULTS[name]
+    if (!act) throw new Error(`no such fault: ${name}`)
+    return {
+      name: 'fault',
+      version: 1,
+      title: 'Faults',
+      types: [],
+      extensions: [],
+      lane: 'text',
+      extract: async (_source, sink) => void (await act(sink, ...rest)),
+    }
+  },
+}
