@@ -49,6 +49,7 @@ export async function readDocument(
       state: 'too-large',
       detail: `${document.bytes.length} bytes, limit ${limits.partBytes}`,
     })
+  if (document.bytes.length === 0) return result({ kind: 'text', pages: [], empty: 'no-content' })
   if (!extractor) return result({ kind: 'declined', state: 'unsupported', detail: type })
 
   const budget = new Budget(
@@ -66,6 +67,7 @@ export async function readDocument(
     options: { transparent?: boolean } = {},
   ): Promise<void> {
     budget.takeEntry()
+    if (bytes.length === 0) return
     const memberSniffed = sniff(bytes, memberType, memberName)
     const reader = extractorFor(memberSniffed)
     if (!reader) {
@@ -138,8 +140,11 @@ export async function readDocument(
 /** A reading stops itself at this share of its time, so that its text is kept; the thread is ended at the whole. */
 const SOFT_SHARE = 0.8
 
-/** What a library said, without text of the document in it. */
+/** What a library said, without text of the document in it: what it quotes is left out. */
 function briefly(error: unknown): string {
   const said = error instanceof Error ? error.message : String(error)
-  return said.replace(/[\p{Cc}\s]+/gu, ' ').slice(0, 200)
+  return said
+    .replace(/"[^"]*"|'[^']*'|`[^`]*`|<[^>]*>|&[^;\s]{1,40};/g, '…')
+    .replace(/[\p{Cc}\s]+/gu, ' ')
+    .slice(0, 200)
 }
