@@ -1,0 +1,170 @@
+/**
+ * The one writer of a vault's index: index.db (write.ts) and extracts.db (extracts.ts) together, in the
+ * order that a crash may interrupt anywhere: extracts first, index second, and at the next start
+ * `queueRewrites()` finds the difference.
+ *
+ * Everything here is synchronous. Not responsible for: what state follows which (sweep/transition.ts),
+ * when to do what (sweep/schedule.ts), reading (search.ts, excerpts.ts).
+ */
+import type { FoldedColumns } from '../fold/columns.js'
+import type { MessageReference } from '../part/reference.js'
+import type { Lane, ReadReason } from '../part/states.js'
+import type {
+  ClaimedContent,
+  ContentFilter,
+  ContentOutcome,
+  ContentRow,
+  Coverage,
+  EntryRow,
+  FolderRow,
+  MessageInput,
+} from './rows.js'
+
+export interface StoreOptions {
+  /** Folder of index.db and extracts.db; made when it is missing, owner-only. */
+  directory: string
+  /** Keep texts of bodies (index.db) and contents (extracts.db). Default true. */
+  keepTexts?: boolean
+  /** limits.messageChars. */
+  messageChars: number
+  /** Exclusive locking instead of shared memory, for network file systems. Default false. */
+  exclusive?: boolean
+}
+
+/** What opening found. */
+export interface Opened {
+  /** Files that were damaged or newer and were set aside, under their new names. */
+  setAside: string[]
+  /** True when index.db is new: the vault is to be listed in full. */
+  isNewIndex: boolean
+}
+
+export interface FolderStore {
+  all(): FolderRow[]
+  /** Adds a folder or changes the row of the same path. @returns its id */
+  save(folder: Omit<FolderRow, 'id'>): number
+  /** Forgets a folder; its messages must be gone or moved. */
+  remove(id: number): void
+}
+
+export interface MessageStore {
+  /** Entries of a folder, for reconcile. */
+  entries(folder: number): EntryRow[]
+  byId(id: number): EntryRow | undefined
+  byPath(path: string, offset?: number): EntryRow | undefined
+  /** All entries with this unique name, in any folder. */
+  byUnique(unique: string): EntryRow[]
+  byMessageId(messageId: string): EntryRow[]
+  /** Messages that carry a content, newest first. */
+  carriers(hash: string, limit: number): EntryRow[]
+  /** Contents of a message's parts, in order of the parts, 64 hex digits each. */
+  hashes(message: number): string[]
+  /**
+   * Adds messages with their words. Contents are registered (pending, never-seen) in extracts.db first.
+   * One transaction; 500 to 2,000 messages at a time are cheapest a message.
+   * @returns the ids, in the order of the input
+   */
+  add(batch: readonly MessageInput[]): number[]
+  /** Flags, path, folder and file facts changed and the message did not. No word is touched. */
+  update(changes: readonly EntryChange[]): void
+  /** Deletes rows, words and kept text; contents that nobody carries any more go too. */
+  remove(ids: readonly number[]): void
+  /** A name now holds another message: remove and add in one transaction. @returns the new id */
+  replace(id: number, message: MessageInput): number
+}
+
+export interface EntryChange {
+  id: number
+  folder?: number
+  path?: string
+  offset?: number | null
+  bytes?: number | null
+  unique?: string
+  flags?: number
+  size?: number
+  mtimeMs?: number
+  inode?: number
+}
+
+export interface ContentStore {
+  byHash(hash: string): ContentRow | undefined
+  byId(id: number): ContentRow | undefined
+  /** Due for reading, newest mail first: pending in the lane, then failed-transient with `due` reached. Reads an index. */
+  candidates(lane: Lane, limit: number, now: number): ContentRow[]
+  /** Left in `extracting` by a process that died, to be tried alone. */
+  interrupted(limit: number): ContentRow[]
+  /** Takes contents for work: state extracting, attempts + 1, a new token. One transaction. */
+  claim(ids: readonly number[]): ClaimedContent[]
+  /**
+   * Records outcomes, text and state in one transaction.
+   * @returns for each `recorded`, or `lost` when the claim is no longer the content's
+   */
+  record(outcomes: readonly ContentOutcome[]): Array<'recorded' | 'lost'>
+  /** Makes contents pending again (stale, forced). @returns how many */
+  requeue(ids: readonly number[], why: ReadReason, lane: Lane): number
+  /** Contents read by another version of an extractor, or without one that now reads their type. */
+  staleByExtractor(
+    versions: ReadonlyMap<string, number>,
+    readableTypes: readonly string[],
+  ): ContentRow[]
+  /** Contents whose result depended on another fingerprint. */
+  staleBy(what: 'limits' | 'languages' | 'passwords', fingerprint: string): ContentRow[]
+  list(filter: ContentFilter, limit?: number, afterId?: number): ContentRow[]
+  /** When the next failed-transient is due, seconds since 1970. */
+  nextDue(): number | undefined
+  coverage(): Coverage
+  /** Contents by state. */
+  states(): Record<string, number>
+  /** Waiting in a lane; counted up to `limit`. */
+  backlog(lane: Lane, limit?: number): number
+}
+
+/** A message whose attachment column is older than its contents' texts. */
+export interface RewriteDue {
+  id: number
+  reference: MessageReference
+}
+
+export interface RewriteStore {
+  /** Puts the messages of contents recorded since the last call into the queue. Also to be called at start. @returns length of the queue */
+  queue(): number
+  /**
+   * Rewrites queued messages in row order from kept texts.
+   * @param options.limit messages at most · `untilMs` a performance.now() after which no further one is begun · `unsettled`: `wait` leaves
+   *   messages in the queue that have a content still pending or extracting in one of `lanes`
+   * @returns rewritten and left over in the queue
+   */
+  run(options: { limit: number; untilMs?: number; settledLanes?: readonly Lane[] }): {
+    rewritten: number
+    left: number
+  }
+  /** Queued messages that must be read again because texts are not kept. */
+  toRead(limit: number): RewriteDue[]
+  /** Writes columns that the caller has folded, with the revision they hold. */
+  write(rewrites: ReadonlyArray<{ id: number; columns: FoldedColumns; revision: number }>): void
+  /** Folds a message from kept texts, as `run` does. Undefined when texts are not kept. */
+  refold(id: number): { columns: FoldedColumns; revision: number } | undefined
+}
+
+export interface IdleStore {
+  /** One bounded step of idle work (merge, recount, dead terms, checkpoint). @returns false when nothing is left to do */
+  step(): boolean
+  /** Leaves no byte of deleted text in the files: merges, drops dead words, vacuums. Takes long. */
+  purge(): void
+}
+
+export interface Store {
+  readonly opened: Opened
+  readonly folders: FolderStore
+  readonly messages: MessageStore
+  readonly contents: ContentStore
+  readonly rewrites: RewriteStore
+  readonly idle: IdleStore
+  /** A value kept with the index: last full check, options of the last sweep. */
+  get(key: string): string | undefined
+  set(key: string, value: string): void
+  /** Truncates the write-ahead logs, when no reader holds them. */
+  checkpoint(): void
+  /** Checkpoints, leaves files that a read-only copy can be searched from, gives the lock back. */
+  close(): void
+}
