@@ -1,0 +1,23 @@
+/**
+ * When something that failed is tried again.
+ *
+ * Not responsible for: the order of what is due (newest message first, text before OCR: that order
+ * lies in the indexes of extracts.db).
+ */
+
+const RETRY = { firstSeconds: 30, factor: 6, mostSeconds: 86_400 } as const
+
+/**
+ * Seconds to wait after failure number `attempts` (from 1): 30 s, 3 min, 18 min … at most a day.
+ */
+export function retryDelay(attempts: number): number {
+  return Math.min(RETRY.firstSeconds * RETRY.factor ** (attempts - 1), RETRY.mostSeconds)
+}
+
+/**
+ * The same for a file that could not be read: due at the next sweep at first, since permissions are
+ * mended and disks are mounted by people who then look whether it helped.
+ */
+export function unreadableDelay(attempts: number): number {
+  return attempts <= 1 ? 1 : retryDelay(attempts - 1)
+}
