@@ -3,16 +3,19 @@
  *
  * Not responsible for: printing, reading argv or the environment (cli/).
  */
-import type { ReadResult } from './part/outcome.js'
-import type { ContentState, DeclinedState, Lane, ReadReason } from './part/states.js'
-import type { OpenOptions } from './part/options.js'
+import type { ContentState, Lane, ReadReason } from './part/states.js'
+import { settleReading, type OpenOptions, type ReadingOptions } from './part/options.js'
+import type { Extractor } from './extract/extractor.js'
+import { EXTRACTORS } from './extract/table.js'
+import { readDocuments, type DocumentReading } from './workers/documents.js'
 
 export type { Limits } from './part/limits.js'
 export { DEFAULT_LIMITS } from './part/limits.js'
 export { PipelineError, type ErrorCode } from './part/errors.js'
 export { CONTENT_STATES, type ContentState, type Lane, type ReadReason } from './part/states.js'
 export type { Outcome, ReadResult, TextPage, OcrPage, PageChoice } from './part/outcome.js'
-export type { OpenOptions, OcrOptions } from './part/options.js'
+export type { DocumentReading } from './workers/documents.js'
+export type { OpenOptions, OcrOptions, ReadingOptions } from './part/options.js'
 
 /** How far a sweep is. Sent at most some times a second, and at each change of phase. */
 export interface Progress {
@@ -234,46 +237,29 @@ export async function openVault(_options: OpenOptions): Promise<Mail> {
   throw new Error('not built')
 }
 
-export interface DocumentOptions extends Pick<
-  OpenOptions,
-  'limits' | 'ocr' | 'passwords' | 'workers' | 'memoryBytesMax'
-> {
-  signal?: AbortSignal
-}
-
-/** What became of one file on disk. */
-export interface DocumentReading {
-  file: string
-  state: 'ok' | DeclinedState | 'failed-transient'
-  /** `empty` or `cutBy`'s sibling: why there is no text, or what failed. */
-  reason?: string
-  detail?: string
-  /** Present when something was read, also with a fault. */
-  result?: ReadResult
-}
-
 /**
  * Reads documents that lie in no vault, on several threads; gives each as it is done, in no order.
- * Never throws for what a file holds.
+ *
+ * @throws {TypeError | RangeError} for its options, never for what a file holds
  */
-// eslint-disable-next-line require-yield
 export async function* extractDocuments(
-  _files: Iterable<string> | AsyncIterable<string>,
-  _options: DocumentOptions = {},
+  files: Iterable<string> | AsyncIterable<string>,
+  options: ReadingOptions = {},
 ): AsyncGenerator<DocumentReading> {
-  throw new Error('not built')
+  yield* readDocuments(files, settleReading(options), options.signal)
 }
 
-export interface Format {
-  name: string
-  version: number
-  title: string
-  types: readonly string[]
-  extensions: readonly string[]
-  lane: Lane
-}
+/** A row of the table of extractors, for people and for `formats`. */
+export type Format = Pick<Extractor, 'name' | 'version' | 'title' | 'types' | 'extensions' | 'lane'>
 
 /** Every format that is read, by which extractor, at which version. */
 export function formats(): Format[] {
-  throw new Error('not built')
+  return EXTRACTORS.map(({ name, version, title, types, extensions, lane }) => ({
+    name,
+    version,
+    title,
+    types,
+    extensions,
+    lane,
+  }))
 }

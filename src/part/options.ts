@@ -50,6 +50,9 @@ export interface Settings extends ReadSettings {
   readonly memoryBytesMax: number
 }
 
+/** See workers/pool.ts for what happens at it. */
+export const DEFAULT_MEMORY_BYTES_MAX = 1_000_000_000
+
 const DEFAULT_WORKERS = Math.max(1, availableParallelism() - 1)
 const DEFAULT_OCR: OcrSettings = { languages: ['eng'], engine: 'auto' }
 
@@ -69,7 +72,7 @@ const KINDS: Record<keyof OpenOptions, Check> = {
     if (!isPlainObject(value)) throw new TypeError(`${name} must be an object`)
     for (const [key, limit] of Object.entries(value)) {
       if (!Object.hasOwn(DEFAULT_LIMITS, key)) throw new TypeError(`${name}.${key} is not a limit`)
-      isPositiveInteger(limit, `${name}.${key}`)
+      if (limit !== undefined) isPositiveInteger(limit, `${name}.${key}`)
     }
   },
   workers: isPositiveInteger,
@@ -104,8 +107,7 @@ const MEMORY_BYTES_LEAST = 300_000_000
  * @throws {TypeError} an unknown key or a wrong kind · {RangeError} a value outside its rule; both name the option
  */
 export function settle(options: OpenOptions): Settings {
-  if (!isPlainObject(options)) throw new TypeError('options must be an object')
-  checkKeys(options, KINDS, '')
+  checkKeys(options, KINDS)
   if ((options.vault === undefined) === (options.vaults === undefined))
     throw new TypeError('give either vault or vaults')
   const vaults = options.vaults ?? [options.vault as string]
@@ -116,15 +118,31 @@ export function settle(options: OpenOptions): Settings {
     attachments: options.attachments ?? 'on',
     keepTexts: (options.keepTexts ?? 'on') === 'on',
     sweeper: options.sweeper ?? 'process',
-    ...settleReading(options),
+    ...reading(options),
   })
 }
 
-/** The part of the options that a reading without a vault has too. */
-export function settleReading(
-  options: Pick<OpenOptions, 'limits' | 'ocr' | 'passwords' | 'workers' | 'memoryBytesMax'>,
-): ReadSettings & { readonly workers: number; readonly memoryBytesMax: number } {
-  checkKeys(options, KINDS, '')
+/** The options of a reading without a vault. */
+export interface ReadingOptions extends Pick<
+  OpenOptions,
+  'limits' | 'ocr' | 'passwords' | 'workers' | 'memoryBytesMax'
+> {
+  signal?: AbortSignal
+}
+
+type Reading = ReadSettings & Pick<Settings, 'workers' | 'memoryBytesMax'>
+
+/** As `settle`, for documents that lie in no vault. */
+export function settleReading(options: ReadingOptions): Reading {
+  const { limits, ocr, passwords, workers, memoryBytesMax } = KINDS
+  const signal: Check = (value, name) => {
+    if (!(value instanceof AbortSignal)) throw new TypeError(`${name} must be an AbortSignal`)
+  }
+  checkKeys(options, { limits, ocr, passwords, workers, memoryBytesMax, signal })
+  return reading(options)
+}
+
+function reading(options: ReadingOptions): Reading {
   return Object.freeze({
     limits: Object.freeze({ ...DEFAULT_LIMITS, ...withoutUndefined(options.limits ?? {}) }),
     ocr:
@@ -133,11 +151,12 @@ export function settleReading(
         : Object.freeze({ ...DEFAULT_OCR, ...withoutUndefined(options.ocr ?? {}) }),
     passwords: Object.freeze([...(options.passwords ?? [])]),
     workers: options.workers ?? DEFAULT_WORKERS,
-    memoryBytesMax: options.memoryBytesMax ?? 1_000_000_000,
+    memoryBytesMax: options.memoryBytesMax ?? DEFAULT_MEMORY_BYTES_MAX,
   })
 }
 
-function checkKeys(given: object, kinds: Record<string, Check>, prefix: string): void {
+function checkKeys(given: unknown, kinds: Record<string, Check>, prefix = ''): void {
+  if (!isPlainObject(given)) throw new TypeError('options must be an object')
   for (const [key, value] of Object.entries(given)) {
     if (!Object.hasOwn(kinds, key)) throw new TypeError(`${prefix}${key} is not an option`)
     if (value !== undefined) kinds[key]?.(value, `${prefix}${key}`)
