@@ -105,7 +105,6 @@ async function readPart(part: string, document: WordDocument, flow: Flow): Promi
 const PROPERTIES = new Set([
   'pPr',
   'rPr',
-  'tblPr',
   'tblPrEx',
   'tblGrid',
   'trPr',
@@ -201,6 +200,12 @@ class WordHandler implements XmlHandler {
       }
       case 'textpath': {
         const text = xml.attribute('string')
+        if (text) this.#flow.behind(text)
+        return
+      }
+      case 'tblCaption':
+      case 'tblDescription': {
+        const text = alternativeText(xml.attribute('val'))
         if (text) this.#flow.behind(text)
         return
       }

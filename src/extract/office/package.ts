@@ -165,7 +165,7 @@ function resolveTarget(part: string, target: string): string {
 }
 
 /** Where the properties stand, their elements that a person fills in, and the order they are written in. */
-const CORE_PROPERTIES = ['title', 'subject', 'creator', 'keywords', 'description', 'category']
+const CORE_PROPERTIES = ['title', 'subject', 'keywords', 'description', 'category']
 const DEFAULT_TITLES =
   /^(?:powerpoint[ -]pr[äe]sentation|powerpoint presentation|word document|microsoft word - .*|slide 1|untitled)$/i
 
