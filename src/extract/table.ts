@@ -1,5 +1,4 @@
 import type { Extractor } from './extractor.js'
-import { docx } from './docx.js'
 import { pdf } from './pdf.js'
 
 /**
@@ -7,7 +6,7 @@ import { pdf } from './pdf.js'
  * A row loads its parser inside `extract()`, so that reading names and versions costs nothing.
  * A new format is one file, one row here, one fixture.
  */
-export const EXTRACTORS: readonly Extractor[] = [docx, pdf]
+export const EXTRACTORS: readonly Extractor[] = [pdf]
 
 const BY_TYPE = new Map<string, Extractor>()
 for (const extractor of EXTRACTORS)
