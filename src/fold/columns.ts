@@ -1,5 +1,7 @@
 /** What goes into which column of the word table. Runs in the workers and where rewrites are made. */
-import { foldText } from './fold.js'
+import { foldText, foldTexts } from './fold.js'
+import { kindsOf, labelToken } from './kinds.js'
+import { HAS_ATTACHMENT, SEPARATOR, TYPE } from './marks.js'
 
 /** The columns of the word table, in the order FTS5 has them. */
 export const COLUMNS = [
@@ -60,19 +62,37 @@ export function foldColumns(input: FoldInput, messageChars: number): FoldedColum
 }
 
 /** Names and addresses, a separator between people. */
-export function foldPeople(_people: readonly FoldPerson[]): string {
-  throw new Error('not yet')
+export function foldPeople(people: readonly FoldPerson[]): string {
+  return foldTexts(people.map((person) => `${person.name} ${person.address}`))
 }
 
 /** File names, a separator between them, and the tokens of `type:`, `has:attachment` and `in:`. */
-export function foldFiles(_files: readonly FoldFile[], _labels: readonly string[]): string {
-  throw new Error('not yet')
+export function foldFiles(files: readonly FoldFile[], labels: readonly string[]): string {
+  const marks = new Set<string>()
+  if (files.length > 0) marks.add(HAS_ATTACHMENT)
+  for (const file of files) for (const kind of kindsOf(file)) marks.add(TYPE + kind)
+  for (const label of labels) marks.add(labelToken(label))
+  const names = foldTexts(files.map((file) => file.name))
+  return [...(names === '' ? [] : [names, SEPARATOR]), ...marks].join(' ')
 }
 
 /** Texts of attachments, a separator between pages and between attachments. */
 export function foldAttachments(
-  _attachments: readonly (readonly { text: string }[])[],
-  _messageChars: number,
+  attachments: readonly (readonly { text: string }[])[],
+  messageChars: number,
 ): string {
-  throw new Error('not yet')
+  return foldTexts(capped(attachments, messageChars))
+}
+
+function* capped(
+  attachments: readonly (readonly { text: string }[])[],
+  messageChars: number,
+): Generator<string> {
+  let left = messageChars
+  for (const pages of attachments)
+    for (const { text } of pages) {
+      if (left <= 0) return
+      yield text.length > left ? text.slice(0, left) : text
+      left -= text.length
+    }
 }

@@ -1,11 +1,16 @@
 /**
  * How texts are kept: compressed in blocks of at most 32 kB, so that an excerpt inflates only what it
  * needs. Packing is done in the workers, unpacking where excerpts and rewrites are made.
+ *
+ * Not responsible for: where the blocks lie (index/schema.ts).
  */
+import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib'
 import type { OcrPage, PageChoice, TextPage } from '../part/outcome.js'
 
 /** UTF-16 units of text in one block at most. */
 export const BLOCK_CHARS = 16_384
+/** Blocks of one body at most (index/schema.ts BODY_BLOCKS). */
+const BODY_BLOCKS_MAX = 8_192
 
 /** One block of a content's text. */
 export interface PackedBlock {
@@ -30,26 +35,87 @@ export interface StoredOcr {
 }
 
 /** Compresses a body. @returns blocks in order, none for an empty body; at most 8,192 (128 M characters), the rest is cut */
-export function packBody(_text: string): Uint8Array[] {
-  throw new Error('not yet')
+export function packBody(text: string): Uint8Array[] {
+  return stretches(text)
+    .slice(0, BODY_BLOCKS_MAX)
+    .map((stretch) => compress(stretch))
 }
 
 /** One block of a body. */
-export function unpackBody(_block: Uint8Array): string {
-  throw new Error('not yet')
+export function unpackBody(block: Uint8Array): string {
+  return brotliDecompressSync(block).toString()
 }
 
 /** Compresses the pages of a content. Short pages share a block, a long one is spread over several. */
-export function packPages(_pages: readonly TextPage[]): PackedBlock[] {
-  throw new Error('not yet')
+export function packPages(pages: readonly TextPage[]): PackedBlock[] {
+  const blocks: PackedBlock[] = []
+  let block: StoredPage[] = []
+  let seen: StoredOcr[] = []
+  let chars = 0
+  const close = (): void => {
+    if (block.length === 0) return
+    blocks.push({
+      text: compress(JSON.stringify(block)),
+      ...(seen.some((page) => page.ocr !== undefined || page.choice !== undefined) && {
+        ocr: compress(JSON.stringify(seen)),
+      }),
+    })
+    block = []
+    seen = []
+    chars = 0
+  }
+  for (const { text, page, member, ocr, choice } of pages) {
+    const parts = text === '' ? [''] : stretches(text)
+    parts.forEach((part, index) => {
+      if (chars + part.length > BLOCK_CHARS) close()
+      block.push({
+        text: part,
+        ...(page !== undefined && { page }),
+        ...(member !== undefined && { member }),
+        ...(index > 0 && { isContinued: true }),
+      })
+      seen.push(index > 0 ? {} : { ...(ocr && { ocr }), ...(choice && { choice }) })
+      chars += part.length + 16
+    })
+  }
+  close()
+  return blocks
 }
 
 /** The pages of one block. */
-export function unpackPages(_text: Uint8Array): StoredPage[] {
-  throw new Error('not yet')
+export function unpackPages(text: Uint8Array): StoredPage[] {
+  return JSON.parse(brotliDecompressSync(text).toString()) as StoredPage[]
 }
 
 /** What OCR saw, aligned with `unpackPages` of the same block. */
-export function unpackOcr(_ocr: Uint8Array): StoredOcr[] {
-  throw new Error('not yet')
+export function unpackOcr(ocr: Uint8Array): StoredOcr[] {
+  return JSON.parse(brotliDecompressSync(ocr).toString()) as StoredOcr[]
+}
+
+/** Cuts at a line's end or a space when there is one in the last tenth, and never a surrogate pair in two. */
+function stretches(text: string): string[] {
+  const cut: string[] = []
+  let at = 0
+  while (text.length - at > BLOCK_CHARS) {
+    let end = at + BLOCK_CHARS
+    const from = end - BLOCK_CHARS / 10
+    const line = text.lastIndexOf('\n', end - 1)
+    const space = text.lastIndexOf(' ', end - 1)
+    if (line >= from) end = line + 1
+    else if (space >= from) end = space + 1
+    else if (text.charCodeAt(end - 1) >= 0xd800 && text.charCodeAt(end - 1) <= 0xdbff) end--
+    cut.push(text.slice(at, end))
+    at = end
+  }
+  if (at < text.length) cut.push(text.slice(at))
+  return cut
+}
+
+function compress(text: string): Uint8Array {
+  return brotliCompressSync(text, {
+    params: {
+      [constants.BROTLI_PARAM_QUALITY]: 5,
+      [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
+    },
+  })
 }
