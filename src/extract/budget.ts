@@ -23,14 +23,18 @@ export class Budget {
   ocrPages = 0
   /** Pages and pictures that only OCR could read, left by a reading without OCR. */
   pagesToOcr = 0
+  /** First limit that left something out without ending the reading; see `noteCut`. */
+  cutBy: CutBy | undefined
   #bytes: number
   #entries: number
   #cells: number
   readonly #endsAt: number
+  readonly #timeCut: CutBy
 
   /** @param timeMs soft deadline from now: reading stops there and keeps its text; the pool ends the thread some seconds later */
-  constructor(limits: Limits, timeMs: number) {
+  constructor(limits: Limits, timeMs: number, timeCut: CutBy = 'text-time') {
     this.limits = limits
+    this.#timeCut = timeCut
     this.#bytes = limits.archiveBytes
     this.#entries = limits.archiveEntries
     this.#cells = limits.cells
@@ -62,9 +66,14 @@ export class Budget {
     if (--this.#cells < 0) throw new Cut('cells')
   }
 
-  /** @throws {Cut} `text-time` when the soft deadline has passed */
+  /** @throws {Cut} `text-time`, in the OCR lane `document-time`, when the soft deadline has passed */
   checkTime(): void {
-    if (performance.now() > this.#endsAt) throw new Cut('text-time')
+    if (performance.now() > this.#endsAt) throw new Cut(this.#timeCut)
+  }
+
+  /** Notes a limit that leaves out one thing (a page of pixels) while the reading of the others goes on. */
+  noteCut(by: CutBy): void {
+    this.cutBy ??= by
   }
 
   /** Notes a page or picture that a reading without OCR leaves for the OCR lane. */

@@ -64,7 +64,7 @@ export interface Extractor {
   readonly extensions: readonly string[]
   /** `ocr`: nothing can be read without OCR. */
   readonly lane: Lane
-  /** @throws {Cut} a limit was met · @throws {Declined} cannot be read · @throws other errors: `damaged`, with what was written kept */
+  /** @throws {Cut} a limit was met · @throws {Declined} cannot be read · @throws {EngineFault} we failed · @throws other errors: `damaged`, with what was written kept */
   extract(source: Source, sink: TextSink, context: Context): Promise<Facts | void>
 }
 
@@ -77,5 +77,13 @@ export class Declined extends Error {
     this.name = 'Declined'
     this.state = state
     this.detail = detail
+  }
+}
+
+/** Thrown when a helper of ours failed and the document is not to blame: the content is tried again. */
+export class EngineFault extends Error {
+  constructor(detail: string) {
+    super(detail)
+    this.name = 'EngineFault'
   }
 }

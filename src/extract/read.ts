@@ -4,8 +4,9 @@
 import type { Lane } from '../part/states.js'
 import type { Outcome, ReadResult } from '../part/outcome.js'
 import type { ReadSettings } from '../part/settings.js'
+import { PipelineError } from '../part/errors.js'
 import { Budget, Cut } from './budget.js'
-import { Declined, type Context, type Extractor, type Facts } from './extractor.js'
+import { Declined, EngineFault, type Context, type Extractor, type Facts } from './extractor.js'
 import { sniff } from './sniff.js'
 import { TextSink } from './sink.js'
 import { extractorFor } from './table.js'
@@ -55,9 +56,11 @@ export async function readDocument(
   const budget = new Budget(
     limits,
     (lane === 'ocr' ? limits.documentTimeoutMs : limits.textTimeoutMs) * SOFT_SHARE,
+    lane === 'ocr' ? 'document-time' : 'text-time',
   )
   const sink = new TextSink(budget)
   const notes: string[] = []
+  let engine: string | undefined
   const context: Context = { settings, lane, budget, nested }
 
   async function nested(
@@ -84,11 +87,14 @@ export async function readDocument(
         context,
       )
       if (facts?.partial) notes.push(`${memberName}: ${facts.partial}`)
+      engine ??= facts?.engine
     } catch (error) {
+      if (error instanceof PipelineError) throw error
       if (error instanceof Cut && error.by !== 'nesting') throw error
       if (error instanceof Cut) notes.push(`${memberName}: ${error.message}`)
       else if (error instanceof Declined)
         notes.push(`${memberName}: ${error.state} (${error.detail})`)
+      else if (error instanceof EngineFault) notes.push(`${memberName}: ${error.message}`)
       else notes.push(`${memberName}: damaged (${briefly(error)})`)
     } finally {
       if (!options.transparent) sink.leave()
@@ -106,6 +112,7 @@ export async function readDocument(
         context,
       )) ?? {}
   } catch (error) {
+    if (error instanceof PipelineError || error instanceof EngineFault) throw error
     if (error instanceof Cut) cut = error
     else if (error instanceof Declined)
       return result({ kind: 'declined', state: error.state, detail: error.detail })
@@ -131,9 +138,9 @@ export async function readDocument(
     ...(budget.ocrPages > 0 && { ocrPages: budget.ocrPages }),
     ...(budget.pagesToOcr > 0 && { pagesToOcr: budget.pagesToOcr }),
     ...(!hasText && { empty: facts.empty ?? 'no-content' }),
-    ...(cut && { cutBy: cut.by }),
+    ...((cut ?? budget.cutBy) && { cutBy: cut?.by ?? budget.cutBy! }),
     ...(partial && { partial }),
-    ...(facts.engine && { engine: facts.engine }),
+    ...((facts.engine ?? engine) && { engine: facts.engine ?? engine! }),
   })
 }
 

@@ -1,0 +1,116 @@
+/**
+ * Bytes of a picture to grey pixels, upright as the file asks, on the ground that shows it.
+ *
+ * sharp decodes (safe when its thread is ended in mid-work, which canvas's decoder is not: it ended the
+ * whole process in every trial of 40 s); bmp and Netpbm, which sharp does not read, are read here.
+ */
+import type { Metadata, Sharp } from 'sharp'
+import { Declined } from '../extractor.js'
+import type { PictureHeader } from './header.js'
+import { mirrored, scaled, turned, type Picture } from './picture.js'
+import { readBmp, readPnm } from './plain.js'
+
+/** A picture over this many times the pixel limit is declined before decoding, a whole-picture format earlier. */
+const OVER_MAX = 10
+const OVER_MAX_WHOLE = 4
+
+/** @throws {Declined} `too-large` by the header alone */
+export function refuseBomb(header: PictureHeader, pixelsMax: number): void {
+  const pixels = header.width * header.height
+  if (pixels > pixelsMax * (header.whole ? OVER_MAX_WHOLE : OVER_MAX))
+    throw new Declined('too-large', `${header.width} x ${header.height} pixels`)
+}
+
+/**
+ * @param page from 0, for TIFF
+ * @param pixelsMax a larger picture is scaled down while it is decoded
+ * @throws {Declined} `too-large` or `damaged`
+ */
+export async function decodePicture(
+  bytes: Uint8Array,
+  header: PictureHeader,
+  page: number,
+  pixelsMax: number,
+): Promise<Picture> {
+  refuseBomb(header, pixelsMax)
+  if (header.format === 'bmp') return shrunkTo(readBmp(bytes), pixelsMax)
+  if (header.format === 'pnm') return shrunkTo(readPnm(bytes, header), pixelsMax)
+
+  const { default: sharp } = await import('sharp')
+  sharp.cache(false)
+  sharp.concurrency(1)
+  const open = (): Sharp =>
+    sharp(bytes, {
+      page: header.format === 'tiff' ? page : 0,
+      pages: 1,
+      failOn: 'none', // a picture cut short still shows its upper part
+      limitInputPixels: pixelsMax * OVER_MAX,
+      sequentialRead: true,
+    })
+  try {
+    const meta = await open().metadata()
+    refuseBomb({ ...header, width: meta.width, height: meta.height }, pixelsMax)
+    const shrink = Math.sqrt(pixelsMax / (meta.width * meta.height))
+    const decoder = open()
+    if (shrink < 1) decoder.resize(Math.max(1, Math.floor(meta.width * shrink)))
+    return uprighted(await greyPixels(decoder, meta), meta.orientation)
+  } catch (error) {
+    if (error instanceof Declined) throw error
+    throw new Declined('damaged', (error as Error).message.split('\n')[0]!.slice(0, 200))
+  }
+}
+
+async function greyPixels(decoder: Sharp, meta: Metadata): Promise<Picture> {
+  decoder.toColourspace('b-w')
+  if (meta.hasAlpha === true) decoder.ensureAlpha()
+  const { data, info } = await decoder.raw({ depth: 'uchar' }).toBuffer({ resolveWithObject: true })
+  const { width, height, channels } = info
+  if (channels === 1) return { width, height, grey: new Uint8Array(data) }
+  return { width, height, grey: onGround(data, channels) }
+}
+
+/** Lays a picture with transparency on white, or on black when what shows is light: white text is text. */
+function onGround(data: Uint8Array, channels: number): Uint8Array {
+  let light = 0
+  let shown = 0
+  for (let i = 0; i < data.length; i += channels) {
+    const alpha = data[i + channels - 1]!
+    light += data[i]! * alpha
+    shown += alpha
+  }
+  const transparent = shown < (data.length / channels) * 255 * 0.98
+  const ground = transparent && shown > 0 && light / shown > 160 ? 0 : 255
+  const grey = new Uint8Array(data.length / channels)
+  for (let i = 0, at = 0; i < data.length; i += channels, at++) {
+    const alpha = data[i + channels - 1]!
+    grey[at] = Math.round((data[i]! * alpha + ground * (255 - alpha)) / 255)
+  }
+  return grey
+}
+
+/** EXIF orientation 1 to 8 (CIPA DC-008, 4.6.4). */
+function uprighted(picture: Picture, orientation = 1): Picture {
+  switch (orientation) {
+    case 2:
+      return mirrored(picture)
+    case 3:
+      return turned(picture, 180)
+    case 4:
+      return mirrored(turned(picture, 180))
+    case 5:
+      return mirrored(turned(picture, 90))
+    case 6:
+      return turned(picture, 90)
+    case 7:
+      return mirrored(turned(picture, 270))
+    case 8:
+      return turned(picture, 270)
+    default:
+      return picture
+  }
+}
+
+function shrunkTo(picture: Picture, pixelsMax: number): Picture {
+  const factor = Math.sqrt(pixelsMax / (picture.width * picture.height))
+  return factor < 1 ? scaled(picture, factor) : picture
+}
