@@ -1,0 +1,330 @@
+/**
+ * Finds the newest messages that a compiled query matches. Responsible for the order of asking: one
+ * MATCH where FTS5 can answer alone, else a driver (the rarest side) whose ids are tested in batches
+ * against the rest. Not responsible for rows and matched fields (hits.ts, search.ts).
+ *
+ * Row ids grow with the date, so every list is read newest first and stops early. Ids are bound as
+ * BigInt: better-sqlite3 binds numbers as REAL, and FTS5 ignores a rowid limit that is REAL.
+ */
+import type { Database, Statement } from 'better-sqlite3'
+import { FLAGS } from '../part/reference.js'
+import { joined, matchOf, type Node, type RowTest } from './compile.js'
+
+/** Ids from `lo` to `hi`, both included. */
+export interface Range {
+  readonly lo: number
+  readonly hi: number
+}
+
+export const EVERYTHING: Range = { lo: Number.MIN_SAFE_INTEGER, hi: Number.MAX_SAFE_INTEGER }
+
+interface RowFacts {
+  id: number
+  date: number
+  folder: number
+  flags: number
+  size: number
+  thread: number
+}
+
+const BATCH_FIRST = 512
+const BATCH_MAX = 16_384
+/** At most this many ids are asked one by one; more are asked as a range. */
+const SINGLY = 40
+/** Rows counted at most to find the rarer side, and sorted at most. */
+const COUNTED_MAX = 30_000
+
+export class Evaluator {
+  private readonly db: Database
+  private readonly statements = new Map<string, Statement<unknown[], number>>()
+  private readonly facts: Statement<[string], RowFacts>
+  /** Largest move of an id away from its date, seconds. */
+  private readonly shift: number
+
+  constructor(db: Database) {
+    this.db = db
+    this.facts = db.prepare(
+      `SELECT id, date, folder, flags, size, thread FROM message
+       WHERE id IN (SELECT value FROM json_each(?))`,
+    )
+    const shift = db
+      .prepare<[], { value: string | number }>(`SELECT value FROM meta WHERE key = 'shift'`)
+      .get()
+    this.shift = Number(shift?.value ?? 0)
+  }
+
+  /**
+   * The newest ids of a node in a range, descending, at most `limit`.
+   * @param node `null` asks for every message
+   */
+  newest(node: Node | null, range: Range, limit: number): number[] {
+    if (limit <= 0 || range.lo > range.hi) return []
+    if (!node) return this.all(range, limit)
+    const match = matchOf(node)
+    if (match !== null) return this.match(match, range, limit)
+    switch (node.kind) {
+      case 'words':
+        throw new Error('words are always a MATCH')
+      case 'row':
+        return this.rows(node.test, range, limit)
+      case 'or':
+        return this.either(node.of, range, limit)
+      case 'and':
+        return this.both(node.of, range, limit)
+      case 'not':
+        return this.both([node], range, limit)
+    }
+  }
+
+  /** Which of `ids` (descending) a node matches. */
+  matching(node: Node, ids: readonly number[]): Set<number> {
+    if (ids.length === 0) return new Set()
+    const match = matchOf(node)
+    if (match !== null) return this.matchAmong(match, ids)
+    switch (node.kind) {
+      case 'words':
+        throw new Error('words are always a MATCH')
+      case 'row': {
+        const { test } = node
+        const found = new Set<number>()
+        for (const row of this.facts.all(JSON.stringify(ids))) {
+          if (holds(test, row)) found.add(row.id)
+        }
+        return found
+      }
+      case 'not': {
+        const refused = this.matching(node.of, ids)
+        return new Set(ids.filter((id) => !refused.has(id)))
+      }
+      case 'or': {
+        const found = new Set<number>()
+        for (const of of grouped('or', node.of)) {
+          const rest = ids.filter((id) => !found.has(id))
+          for (const id of this.matching(of, rest)) found.add(id)
+        }
+        return found
+      }
+      case 'and': {
+        let left = [...ids]
+        for (const of of grouped('and', node.of)) {
+          const kept = this.matching(of, left)
+          left = left.filter((id) => kept.has(id))
+        }
+        return new Set(left)
+      }
+    }
+  }
+
+  /** Ids of `ids` (descending, the page of hits) that a MATCH expression finds: asked as a set, never row by row from SQL. */
+  matchAmong(match: string, ids: readonly number[]): Set<number> {
+    const found = new Set<number>()
+    if (ids.length === 0) return found
+    if (ids.length <= SINGLY) {
+      const single = this.statement('SELECT rowid FROM words WHERE words MATCH ? AND rowid = ?')
+      for (const id of ids) if (single.get(match, BigInt(id)) !== undefined) found.add(id)
+      return found
+    }
+    const wanted = new Set(ids)
+    const range = { lo: ids.at(-1) as number, hi: ids[0] as number }
+    for (const id of this.match(match, range, Number.MAX_SAFE_INTEGER)) {
+      if (wanted.has(id)) found.add(id)
+    }
+    return found
+  }
+
+  match(match: string, { lo, hi }: Range, limit: number): number[] {
+    return this.statement(
+      'SELECT rowid FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT ?',
+    ).all(match, BigInt(lo), BigInt(hi), BigInt(limit))
+  }
+
+  /** All matches of an expression. */
+  count(match: string): number {
+    return this.statement('SELECT count(*) FROM words WHERE words MATCH ?').get(match) ?? 0
+  }
+
+  private all({ lo, hi }: Range, limit: number): number[] {
+    return this.statement(
+      'SELECT id FROM message WHERE id BETWEEN ? AND ? ORDER BY id DESC LIMIT ?',
+    ).all(BigInt(lo), BigInt(hi), BigInt(limit))
+  }
+
+  /** Every branch gives its newest ids; the newest of all of them are the answer. */
+  private either(nodes: readonly Node[], range: Range, limit: number): number[] {
+    const found = new Set<number>()
+    for (const node of grouped('or', nodes)) {
+      for (const id of this.newest(node, range, limit)) found.add(id)
+    }
+    return [...found].sort((a, b) => b - a).slice(0, limit)
+  }
+
+  /** Ids of a driver in batches, tested against the other conditions. */
+  private both(nodes: readonly Node[], range: Range, limit: number): number[] {
+    let { lo, hi } = range
+    const rest: Node[] = []
+    for (const node of nodes) {
+      const test = node.kind === 'row' && node.test.kind === 'date' ? node.test : undefined
+      if (!test) {
+        rest.push(node)
+        continue
+      }
+      // ids are dates moved up by at most `shift`
+      if (test.from !== undefined) lo = Math.max(lo, test.from)
+      if (test.until !== undefined) hi = Math.min(hi, test.until - 1 + this.shift)
+      if (this.shift > 0) rest.push(node)
+    }
+    if (lo > hi) return []
+    const { driver, others } = this.split(rest)
+    const filter = joined('and', others)
+    const found: number[] = []
+    let batch = filter ? BATCH_FIRST : limit
+    for (;;) {
+      const ids = this.newest(driver, { lo, hi }, batch)
+      if (filter) {
+        const kept = this.matching(filter, ids)
+        for (const id of ids) if (kept.has(id)) found.push(id)
+      } else {
+        found.push(...ids)
+      }
+      if (ids.length < batch || found.length >= limit) return found.slice(0, limit)
+      hi = (ids.at(-1) as number) - 1
+      batch = Math.min(BATCH_MAX, batch * 2)
+    }
+  }
+
+  /** Chooses who gives the ids: the part with the fewest messages, among those with an index. `null`: every message. */
+  private split(nodes: readonly Node[]): { driver: Node | null; others: Node[] } {
+    const parts = grouped('and', nodes)
+    let driver: Node | null = null
+    let fewest = Number.POSITIVE_INFINITY
+    for (const part of parts) {
+      const messages = this.estimate(part)
+      if (messages < fewest) {
+        fewest = messages
+        driver = part
+      }
+    }
+    return { driver, others: parts.filter((part) => part !== driver) }
+  }
+
+  /** Messages a node matches at most, roughly; infinite when it cannot give ids by itself. */
+  private estimate(node: Node): number {
+    switch (node.kind) {
+      case 'words':
+        return Math.min(node.leaf.messages, 1e12)
+      case 'not':
+        return Number.POSITIVE_INFINITY
+      case 'row':
+        return this.countRows(node.test)
+      case 'or':
+        return node.of.reduce((sum, of) => sum + this.estimate(of), 0)
+      case 'and':
+        return Math.min(...node.of.map((of) => this.estimate(of)))
+    }
+  }
+
+  /** Counts through an index, up to a cap, so that looking costs less than it saves; infinite without an index. */
+  private countRows(test: RowTest): number {
+    const condition = conditionOf(test)
+    if (!condition.index) return Number.POSITIVE_INFINITY
+    const rows = this.statement(
+      `SELECT count(*) FROM (SELECT 1 FROM message ${condition.index} WHERE ${condition.where} LIMIT ${COUNTED_MAX})`,
+    ).get(...condition.values)
+    return rows ?? 0
+  }
+
+  private rows(test: RowTest, range: Range, limit: number): number[] {
+    if (test.kind === 'date') return this.both([{ kind: 'row', test }], range, limit)
+    if (test.kind === 'folder' && test.ids.length !== 1) {
+      const each = test.ids.map((id): Node => ({
+        kind: 'row',
+        test: { kind: 'folder', ids: [id] },
+      }))
+      return this.either(each, range, limit)
+    }
+    const condition = conditionOf(test)
+    // sizes are not in date order: sorting is cheap for few, and where many match the newest are found at once
+    const isSorted = test.kind !== 'size' || this.countRows(test) < COUNTED_MAX
+    const index = (isSorted && condition.index) || 'NOT INDEXED'
+    return this.statement(
+      `SELECT id FROM message ${index} WHERE ${condition.where} AND id BETWEEN ? AND ? ORDER BY id DESC LIMIT ?`,
+    ).all(...condition.values, BigInt(range.lo), BigInt(range.hi), BigInt(limit))
+  }
+
+  private statement(sql: string): Statement<unknown[], number> {
+    const known = this.statements.get(sql)
+    if (known) return known
+    const made = this.db.prepare<unknown[], number>(sql).pluck()
+    this.statements.set(sql, made)
+    return made
+  }
+}
+
+/** A test as SQL, and the index that gives its rows. */
+function conditionOf(test: RowTest): {
+  where: string
+  values: readonly unknown[]
+  index?: string
+} {
+  switch (test.kind) {
+    case 'flag': {
+      const where = `flags & ${test.bit} ${test.set ? '<>' : '='} 0`
+      const index =
+        test.bit === FLAGS.seen && !test.set
+          ? 'INDEXED BY message_unread'
+          : test.bit === FLAGS.flagged && test.set
+            ? 'INDEXED BY message_flagged'
+            : undefined
+      return { where, values: [], ...(index && { index }) }
+    }
+    case 'folder':
+      return {
+        where: `folder IN (${test.ids.map(() => '?').join(', ')})`,
+        values: test.ids,
+        index: 'INDEXED BY message_folder',
+      }
+    case 'thread':
+      return { where: 'thread = ?', values: [test.thread], index: 'INDEXED BY message_thread' }
+    case 'size':
+      return {
+        where: 'size > ? AND size < ?',
+        values: [test.above ?? -1, test.below ?? Number.MAX_SAFE_INTEGER],
+        index: 'INDEXED BY message_size',
+      }
+    case 'date':
+      return {
+        where: 'date >= ? AND date < ?',
+        values: [test.from ?? Number.MIN_SAFE_INTEGER, test.until ?? Number.MAX_SAFE_INTEGER],
+      }
+  }
+}
+
+function holds(test: RowTest, row: RowFacts): boolean {
+  switch (test.kind) {
+    case 'flag':
+      return ((row.flags & test.bit) !== 0) === test.set
+    case 'folder':
+      return test.ids.includes(row.folder)
+    case 'thread':
+      return row.thread === test.thread
+    case 'size':
+      return row.size > (test.above ?? -1) && row.size < (test.below ?? Infinity)
+    case 'date':
+      return row.date >= (test.from ?? -Infinity) && row.date < (test.until ?? Infinity)
+  }
+}
+
+/** What FTS5 can answer together as one node, first; then the rest one by one. */
+function grouped(kind: 'and' | 'or', nodes: readonly Node[]): Node[] {
+  const words: Node[] = []
+  const refused: Node[] = []
+  const others: Node[] = []
+  for (const node of nodes) {
+    if (matchOf(node) !== null) words.push(node)
+    else if (kind === 'and' && node.kind === 'not' && matchOf(node.of) !== null) refused.push(node)
+    else others.push(node)
+  }
+  // a negation needs something to be taken from
+  const together = words.length > 0 ? joined(kind, [...words, ...refused]) : null
+  return together ? [together, ...others] : [...refused, ...others]
+}

@@ -1,0 +1,132 @@
+/**
+ * What a search gives: hits with the row already built, and how far the search went. Responsible for
+ * the shapes and for making a hit from its row; not for finding it.
+ */
+import type { Database, Statement } from 'better-sqlite3'
+import { FLAGS, type FlagName } from '../part/reference.js'
+import type { Coverage } from './rows.js'
+
+/** Where a query matched, in the order in which `matched` lists them. */
+export const MATCHED_FIELDS = ['subject', 'people', 'body', 'filenames', 'attachments'] as const
+export type MatchedField = (typeof MATCHED_FIELDS)[number]
+
+/** A message found, ready to be drawn in a list. */
+export interface Hit {
+  /** Cursor of the row: its date in seconds, moved to a free second. Not an identity: see `key`. */
+  id: number
+  /** Which vault, by its position, when several are searched. */
+  vault: number
+  /** Lasts across sweeps, moves of flags and restarts: folder, name in the folder and Message-ID. */
+  key: string
+  /** Seconds since 1970. */
+  date: number
+  subject: string
+  /** `Ann Lee <ann@example.org>`, several joined by `, `. */
+  from: string
+  folder: string
+  flags: FlagName[]
+  /** Bytes of the message. */
+  size: number
+  /** Vault-relative path of the file. */
+  path: string
+  /** For a message inside a larger file (mbox): its first byte and length. */
+  offset?: number
+  bytes?: number
+  /** Without angle brackets; empty when the message has none. */
+  messageId: string
+  /** File names. */
+  attachments: string[]
+  /** Where words of the query stand; empty when the query has none. */
+  matched: MatchedField[]
+  /** True when nothing but the text of attachments matched. */
+  attachmentOnly: boolean
+}
+
+export interface SearchResult {
+  /** Newest first, or best first when sorted by relevance. */
+  hits: Hit[]
+  /** How many messages match; undefined when that is not cheap to know, and then `more` is true. */
+  count: number | undefined
+  /** True when there are more matches than the exact number of hits given, and nobody counted them. */
+  more: boolean
+  /** Wall milliseconds of the search, excerpts not included. */
+  ms: number
+  /** `close` when nothing matched exactly and similar words were taken: `terms` names them. */
+  tier: 'exact' | 'close'
+  /** Words of the index that were searched in place of a part or a misspelling of them, most frequent first. */
+  terms: string[]
+  /** What was cut or not understood, and how to widen it, a sentence each. */
+  cut: string[]
+  /** What part of the vault's attachments the search could see. */
+  coverage: Coverage
+  /** For `after`, when there are more hits. Opaque. */
+  next?: string
+}
+
+interface Row {
+  id: number
+  date: number
+  folder: number
+  flags: number
+  size: number
+  subject: string
+  sender: string
+  attachments: string | null
+  message_id: string
+  path: string
+  offset: number | null
+  bytes: number | null
+  unique_name: string
+}
+
+const FLAG_LIST = Object.entries(FLAGS) as Array<[FlagName, number]>
+
+/** Reads rows by id. One statement for a whole page of hits. */
+export class HitReader {
+  private readonly rows: Statement<[string], Row>
+  private readonly folders: Statement<[], { id: number; name: string; path: string }>
+
+  constructor(db: Database) {
+    this.rows = db.prepare(
+      `SELECT id, date, folder, flags, size, subject, sender, attachments, message_id, path, offset, bytes, unique_name
+       FROM message WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id DESC`,
+    )
+    this.folders = db.prepare('SELECT id, name, path FROM folder')
+  }
+
+  /**
+   * @param ids newest first
+   * @param matched fields of each id
+   * @returns hits in the order of `ids`
+   */
+  read(ids: readonly number[], matched: ReadonlyMap<number, MatchedField[]>): Hit[] {
+    const folders = new Map(this.folders.all().map((folder) => [folder.id, folder]))
+    const hits = new Map<number, Hit>()
+    for (const row of this.rows.all(JSON.stringify(ids))) {
+      const fields = matched.get(row.id) ?? []
+      const folder = folders.get(row.folder)
+      const place = row.offset === null ? '' : `#${row.offset}`
+      hits.set(row.id, {
+        id: row.id,
+        vault: 0,
+        key: `${folder?.path ?? ''}/${row.unique_name}${place} <${row.message_id}>`,
+        date: row.date,
+        subject: row.subject,
+        from: row.sender,
+        folder: folder?.name ?? '',
+        flags: FLAG_LIST.filter(([, bit]) => row.flags & bit).map(([name]) => name),
+        size: row.size,
+        path: row.path,
+        ...(row.offset !== null && { offset: row.offset }),
+        ...(row.bytes !== null && { bytes: row.bytes }),
+        messageId: row.message_id,
+        attachments: names(row.attachments),
+        matched: fields,
+        attachmentOnly: fields.length === 1 && fields[0] === 'attachments',
+      })
+    }
+    return ids.map((id) => hits.get(id)).filter((hit) => hit !== undefined)
+  }
+}
+
+const names = (json: string | null): string[] => (json ? (JSON.parse(json) as string[]) : [])

@@ -1,0 +1,306 @@
+/**
+ * From the words somebody typed to the phrases that FTS5 is asked for. Responsible for what a word
+ * matches: whole words, prefixes, substrings through the vocabulary, phrases open at both ends,
+ * identifiers with and without separators, scripts matched as pairs.
+ * Not responsible for how words are joined (compile.ts) or found (search.ts).
+ *
+ * A substring becomes the terms that contain it, because an OR of explicit terms stops at the newest
+ * matches where FTS5's own prefix query first merges every posting. `term.mask` names the columns a
+ * term occurs in (a superset), so that a field asks only for terms it can hold.
+ */
+import type { Database, Statement } from 'better-sqlite3'
+import { COLUMNS, type Column } from '../fold/columns.js'
+import { joinedForms, tokens, type Token } from '../fold/fold.js'
+import { SINGLE } from '../fold/marks.js'
+import type { Field, TextNode } from './query.js'
+
+const bit = (...columns: Column[]): number =>
+  columns.reduce((mask, column) => mask | (1 << COLUMNS.indexOf(column)), 0)
+
+/** Columns as bits, in the order of COLUMNS. */
+export const ALL_COLUMNS = (1 << COLUMNS.length) - 1
+export const PEOPLE = bit('sender', 'recipients', 'copies')
+const HEAD = PEOPLE | bit('subject')
+
+/** Columns of each field of the query language. */
+export const FIELD_COLUMNS: Record<Field, number> = {
+  from: bit('sender'),
+  to: bit('recipients'),
+  cc: bit('copies'),
+  people: PEOPLE,
+  subject: bit('subject'),
+  body: bit('body'),
+  attachment: bit('attachments'),
+  filename: bit('filenames'),
+}
+
+export const LEAF_LIMITS = Object.freeze({
+  /** Terms that one word may stand for. */
+  terms: 1_000,
+  /** Terms looked at to find those: ids grow with first use, so the frequent ones come first. */
+  candidates: 6_000,
+  /** Terms put in at an open end of a phrase. */
+  phraseEnd: 10,
+})
+
+/** Tokens in a row, in any of the columns of `mask`. */
+export interface Phrase {
+  readonly tokens: readonly string[]
+  /** Columns that may hold it. */
+  readonly mask: number
+  /** Messages that may hold it, at most. */
+  readonly messages: number
+}
+
+/** One word or phrase of a query, ready to be asked. A message matches when any phrase does. */
+export interface Leaf {
+  readonly phrases: readonly Phrase[]
+  /** Columns that any phrase may match in. */
+  readonly mask: number
+  /** Sum of the phrases' messages: what asking may cost. */
+  readonly messages: number
+  /** What was typed, for notices and excerpts. */
+  readonly typed: string
+  /** Terms taken from the vocabulary, most frequent first; empty for a leaf that asks for its own tokens only. */
+  readonly terms: readonly string[]
+  /** True when more terms match than were taken. */
+  readonly isCut: boolean
+}
+
+/** A row of `term`. */
+export interface Term {
+  readonly text: string
+  readonly messages: number
+  readonly mask: number
+}
+
+interface Terms {
+  readonly terms: readonly Term[]
+  readonly isCut: boolean
+}
+
+const NONE: Terms = { terms: [], isCut: false }
+
+/** Reads the vocabulary. Statements are prepared once a connection. */
+export class Vocabulary {
+  private readonly exactly: Statement<[string], Term>
+  private readonly between: Statement<[string, string, number, number], Term>
+  private readonly grams: Statement<
+    [string, number],
+    { text: string; messages: number; mask: number }
+  >
+
+  constructor(db: Database) {
+    this.exactly = db.prepare('SELECT text, messages, mask FROM term WHERE text = ?')
+    this.between = db.prepare(
+      'SELECT text, messages, mask FROM term WHERE text >= ? AND text < ? AND mask & ? LIMIT ?',
+    )
+    // CROSS JOIN keeps the trigram table outside: its row ids come in ascending order, frequent terms first
+    this.grams = db.prepare(
+      `SELECT t.text, t.messages, t.mask FROM term_gram g CROSS JOIN term t ON t.id = g.rowid
+       WHERE term_gram MATCH ? ORDER BY g.rowid LIMIT ?`,
+    )
+  }
+
+  /** The term itself, when a message holds it in one of the columns. */
+  term(text: string, mask: number): Term | undefined {
+    const term = this.exactly.get(text)
+    return term && term.mask & mask ? term : undefined
+  }
+
+  starting(beginning: string, mask: number, limit: number): Terms {
+    const rows = this.between.all(
+      beginning,
+      beginning + '\u{10ffff}',
+      mask,
+      LEAF_LIMITS.candidates + 1,
+    )
+    return frequent(rows, limit, rows.length > LEAF_LIMITS.candidates)
+  }
+
+  /** Terms that contain a text of three characters or more. */
+  containing(part: string, mask: number, limit: number): Terms {
+    return this.matching(part, (text) => text.includes(part), mask, limit)
+  }
+
+  ending(end: string, mask: number, limit: number): Terms {
+    return this.matching(`${end} `, (text) => text.endsWith(end), mask, limit)
+  }
+
+  private matching(
+    padded: string,
+    test: (text: string) => boolean,
+    mask: number,
+    limit: number,
+  ): Terms {
+    const chars = [...padded]
+    if (chars.length < 3) return NONE
+    const grams = new Set<string>()
+    for (let i = 0; i + 3 <= chars.length; i += 1) grams.add(chars.slice(i, i + 3).join(''))
+    const expression = [...grams].map(quote).join(' AND ')
+    const rows = this.grams.all(expression, LEAF_LIMITS.candidates + 1)
+    const found = rows.filter((row) => (row.mask & mask) !== 0 && test(row.text))
+    return frequent(found, limit, rows.length > LEAF_LIMITS.candidates)
+  }
+}
+
+function frequent(rows: Term[], limit: number, isCut: boolean): Terms {
+  rows.sort((a, b) => b.messages - a.messages)
+  return { terms: rows.slice(0, limit), isCut: isCut || rows.length > limit }
+}
+
+/** A string as FTS5 reads it. */
+export const quote = (text: string): string => `"${text.replaceAll('"', '""')}"`
+
+/**
+ * What a word or phrase asks for.
+ * @returns `null` when the text folds to nothing and is to be left out; a leaf without phrases matches nothing
+ */
+export function leafOf(node: TextNode, vocabulary: Vocabulary): Leaf | null {
+  const columns = node.field ? FIELD_COLUMNS[node.field] : ALL_COLUMNS
+  const all = tokens(node.text)
+  if (all.length === 0) return null
+  const builder = new LeafBuilder(vocabulary, columns, node.text)
+  const only = all.length === 1 ? (all[0] as Token) : undefined
+  if (only?.run) builder.paired([SINGLE + only.text])
+  else if (only) builder.word(only.text, node)
+  else builder.phrase(inner(all), node)
+  if (!only || /\p{N}/u.test(node.text)) {
+    for (const form of joinedForms(node.text)) {
+      const parts = form.split(' ')
+      if (parts.length === 1) builder.word(form, node)
+      else
+        builder.phrase(
+          parts.map((text) => ({ text })),
+          node,
+        )
+    }
+  }
+  return builder.leaf()
+}
+
+/** The tokens a query asks for: a run at the word's end may go on, so its outer single character is left out. */
+function inner(all: readonly Token[]): ReadonlyArray<Pick<Token, 'text' | 'run'>> {
+  const from = all[0]?.run === 'first' ? 1 : 0
+  const until = all.at(-1)?.run === 'last' ? all.length - 1 : all.length
+  return all.slice(from, until)
+}
+
+class LeafBuilder {
+  private readonly vocabulary: Vocabulary
+  private readonly columns: number
+  private readonly typed: string
+  private readonly phrases = new Map<string, Phrase>()
+  private readonly terms = new Set<string>()
+  private isCut = false
+
+  constructor(vocabulary: Vocabulary, columns: number, typed: string) {
+    this.vocabulary = vocabulary
+    this.columns = columns
+    this.typed = typed
+  }
+
+  /** One token of a script with spaces. */
+  word(text: string, { quoted, prefix }: TextNode): void {
+    const length = [...text].length
+    if (quoted && !prefix) {
+      const term = this.vocabulary.term(text, this.columns)
+      if (term) this.add([text], term.mask & this.columns, term.messages)
+      return
+    }
+    if (prefix) this.take(this.vocabulary.starting(text, this.columns, LEAF_LIMITS.terms))
+    else if (length >= 3)
+      this.take(this.vocabulary.containing(text, this.columns, LEAF_LIMITS.terms))
+    else this.short(text)
+  }
+
+  /** One or two letters: anywhere inside the words of subject and people, as a whole word elsewhere. */
+  private short(text: string): void {
+    const head = this.columns & HEAD
+    if (head) this.take(this.vocabulary.starting(text, head, LEAF_LIMITS.terms), head)
+    const rest = this.columns & ~HEAD
+    const term = rest ? this.vocabulary.term(text, rest) : undefined
+    if (term) this.add([text], term.mask & this.columns, term.messages)
+  }
+
+  private take(found: Terms, columns = this.columns): void {
+    for (const term of found.terms) {
+      this.terms.add(term.text)
+      this.add([term.text], term.mask & columns, term.messages)
+    }
+    this.isCut ||= found.isCut
+  }
+
+  /** Tokens of scripts matched as pairs: they are not in the vocabulary, so nothing is known of them. */
+  paired(texts: readonly string[]): void {
+    this.add(texts, this.columns, Number.POSITIVE_INFINITY)
+  }
+
+  /** Several tokens in a row; unquoted, its first word may begin and its last word may go on. */
+  phrase(parts: ReadonlyArray<Pick<Token, 'text' | 'run'>>, node: TextNode): void {
+    let mask = this.columns
+    let messages = Number.POSITIVE_INFINITY
+    const last = parts.length - 1
+    const choices: Array<readonly string[]> = []
+    for (const [i, part] of parts.entries()) {
+      if (part.run) {
+        choices.push([part.text])
+        continue
+      }
+      const found = this.choices(part.text, {
+        isFirst: i === 0 && !node.quoted && last > 0,
+        isLast: i === last && (node.prefix || !node.quoted) && last > 0,
+      })
+      if (found.length === 0) return
+      mask &= found.reduce((union, term) => union | term.mask, 0)
+      messages = Math.min(
+        messages,
+        found.reduce((sum, term) => sum + term.messages, 0),
+      )
+      choices.push(found.map((term) => term.text))
+    }
+    if (mask === 0) return
+    const combined = choices.reduce<string[][]>(
+      (heads, texts) => heads.flatMap((head) => texts.map((text) => [...head, text])),
+      [[]],
+    )
+    for (const texts of combined) this.add(texts, mask, messages)
+  }
+
+  private choices(
+    text: string,
+    { isFirst, isLast }: { isFirst: boolean; isLast: boolean },
+  ): readonly Term[] {
+    const itself = this.vocabulary.term(text, this.columns)
+    if (!isFirst && !isLast) return itself ? [itself] : []
+    const found = isFirst
+      ? this.vocabulary.ending(text, this.columns, LEAF_LIMITS.phraseEnd)
+      : this.vocabulary.starting(text, this.columns, LEAF_LIMITS.phraseEnd)
+    this.isCut ||= found.isCut
+    const others = found.terms.filter((term) => term.text !== text)
+    return itself ? [itself, ...others] : others
+  }
+
+  private add(texts: readonly string[], mask: number, messages: number): void {
+    if (mask === 0) return
+    const key = texts.join(' ')
+    const known = this.phrases.get(key)
+    this.phrases.set(key, {
+      tokens: texts,
+      mask: mask | (known?.mask ?? 0),
+      messages: Math.max(messages, known?.messages ?? 0),
+    })
+  }
+
+  leaf(): Leaf {
+    const phrases = [...this.phrases.values()]
+    return {
+      phrases,
+      mask: phrases.reduce((mask, phrase) => mask | phrase.mask, 0),
+      messages: phrases.reduce((sum, phrase) => sum + phrase.messages, 0),
+      typed: this.typed,
+      terms: [...this.terms],
+      isCut: this.isCut,
+    }
+  }
+}

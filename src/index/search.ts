@@ -1,0 +1,190 @@
+/**
+ * Searches one index. Responsible for a search from its text to its hits: one snapshot of the index,
+ * ids newest first, rows, matched fields, counts. Not responsible for the query language (query.ts),
+ * for what words match (leaves.ts), for finding ids (evaluate.ts) or for excerpts (excerpts.ts).
+ *
+ * Every statement runs to its end (`.all()`); a paused one would pin the write-ahead log.
+ */
+import type { Database } from 'better-sqlite3'
+import { COLUMNS } from '../fold/columns.js'
+import { PipelineError } from '../part/errors.js'
+import { Compiler, joined, matchOf, type Compiled, type Node } from './compile.js'
+import { EVERYTHING, Evaluator } from './evaluate.js'
+import { HitReader, MATCHED_FIELDS, type MatchedField, type SearchResult } from './hits.js'
+import { PEOPLE, Vocabulary } from './leaves.js'
+import { parseQuery } from './query.js'
+import type { Coverage } from './rows.js'
+
+export interface SearchOptions {
+  /** Hits at most. Default 20. */
+  limit?: number
+  /** The `next` of an earlier result: only what comes after it. */
+  after?: string
+  /** Counts every match, whatever it costs. Default: only when it is cheap. */
+  countAll?: boolean
+  /** What `newer:` and `today` count from. Default: the current time. */
+  now?: Date
+}
+
+const FIELD_MASKS: Record<MatchedField, number> = {
+  subject: 1 << COLUMNS.indexOf('subject'),
+  people: PEOPLE,
+  body: 1 << COLUMNS.indexOf('body'),
+  filenames: 1 << COLUMNS.indexOf('filenames'),
+  attachments: 1 << COLUMNS.indexOf('attachments'),
+}
+
+/** Matches counted at most unless all are asked for; a count takes about 0.1 µs a match. */
+const COUNTED = 50_000
+
+/** Where counts of contents come from; extracts.db is another file. */
+export type CoverageReader = () => Coverage
+
+/** Searches over one read-only connection to index.db. */
+export class Searcher {
+  private readonly db: Database
+  private readonly coverage: CoverageReader
+  private readonly hits: HitReader
+  private readonly vocabulary: Vocabulary
+
+  constructor(db: Database, coverage: CoverageReader) {
+    this.db = db
+    this.coverage = coverage
+    try {
+      this.hits = new HitReader(db)
+      this.vocabulary = new Vocabulary(db)
+    } catch (error) {
+      throw asPipelineError(error, db.name)
+    }
+  }
+
+  /**
+   * Searches for what a person typed.
+   * @param typed any text; see query.ts
+   * @returns hits newest first, and a summary
+   * @throws PipelineError when the index cannot be read; never for what was typed
+   */
+  async search(typed: string, options: SearchOptions = {}): Promise<SearchResult> {
+    const started = performance.now()
+    const limit = options.limit ?? 20
+    if (!Number.isSafeInteger(limit) || limit < 0) {
+      throw new RangeError('limit must be a whole number of hits, 0 or more')
+    }
+    try {
+      // one snapshot: a sweep may commit between two statements
+      return this.db.transaction(() => this.run(typed, limit, options, started))()
+    } catch (error) {
+      throw asPipelineError(error, this.db.name)
+    }
+  }
+
+  private run(typed: string, limit: number, options: SearchOptions, started: number): SearchResult {
+    const query = parseQuery(typed, options.now)
+    const compiled = new Compiler(this.db, this.vocabulary).compile(query.tree)
+    const evaluator = new Evaluator(this.db)
+    const range = { lo: EVERYTHING.lo, hi: startOf(options.after) }
+    const found = evaluator.newest(compiled.node, range, limit + 1)
+    const ids = found.slice(0, limit)
+    const count = this.count(evaluator, compiled, found.length, limit, options)
+    const hits = this.hits.read(ids, this.matchedFields(evaluator, compiled, ids))
+    const last = ids.at(-1)
+    return {
+      hits,
+      count: count,
+      more: count === undefined,
+      ms: Math.round((performance.now() - started) * 100) / 100,
+      tier: 'exact',
+      terms: [...new Set(compiled.leaves.flatMap((leaf) => leaf.terms))].slice(0, TERMS_SHOWN),
+      cut: [...query.notices, ...compiled.notices],
+      coverage: this.coverage(),
+      ...(found.length > limit && last !== undefined && { next: String(last) }),
+    }
+  }
+
+  /** Exact when everything was found, when all is asked for, or when few postings have to be read. */
+  private count(
+    evaluator: Evaluator,
+    { node }: Compiled,
+    found: number,
+    limit: number,
+    { countAll = false, after }: SearchOptions,
+  ): number | undefined {
+    if (found <= limit && after === undefined) return found
+    const match = node && matchOf(node)
+    const isCheap = match !== null && match !== undefined && cost(node as Node) <= COUNTED
+    if (!countAll && !isCheap) return undefined
+    return match === null || match === undefined
+      ? evaluator.newest(node, EVERYTHING, Number.MAX_SAFE_INTEGER).length
+      : evaluator.count(match)
+  }
+
+  /** Fields that any positive word matched in, asked once a field for the whole page. */
+  private matchedFields(
+    evaluator: Evaluator,
+    { node }: Compiled,
+    ids: readonly number[],
+  ): Map<number, MatchedField[]> {
+    const matched = new Map<number, MatchedField[]>(ids.map((id) => [id, []]))
+    const words = node && joined('or', positiveWords(node))
+    if (!words) return matched
+    for (const field of MATCHED_FIELDS) {
+      const columns = FIELD_MASKS[field]
+      const canMatch = positiveWords(words).some(
+        (word) => word.kind === 'words' && word.leaf.mask & columns,
+      )
+      if (!canMatch) continue
+      const match = matchOf(words, columns) as string
+      for (const id of evaluator.matchAmong(match, ids)) matched.get(id)?.push(field)
+    }
+    return matched
+  }
+}
+
+/** Where a page starts: right below the last hit of the page before. */
+function startOf(after: string | undefined): number {
+  if (after === undefined) return EVERYTHING.hi
+  if (!/^-?\d{1,15}$/.test(after)) {
+    throw new RangeError('after must be the `next` of an earlier result')
+  }
+  return Number(after) - 1
+}
+
+/** Terms named in a summary. */
+const TERMS_SHOWN = 50
+
+/** Words that are wanted, not refused, in a tree. */
+function positiveWords(node: Node): Node[] {
+  if (node.kind === 'words') return node.isMark ? [] : [node]
+  return node.kind === 'and' || node.kind === 'or' ? node.of.flatMap(positiveWords) : []
+}
+
+/** Postings read for a full count, at most: AND leaps by its rarest side. */
+function cost(node: Node): number {
+  switch (node.kind) {
+    case 'words':
+      return node.leaf.messages
+    case 'and':
+      return Math.min(...node.of.map(cost)) * node.of.length
+    case 'or':
+      return node.of.reduce((sum, of) => sum + cost(of), 0)
+    case 'not':
+    case 'row':
+      return Number.POSITIVE_INFINITY
+  }
+}
+
+/** What SQLite reports about a file becomes an error that names it and says what to do. */
+export function asPipelineError(error: unknown, file: string): unknown {
+  const code = (error as { code?: unknown }).code
+  if (typeof code !== 'string' || !code.startsWith('SQLITE_')) return error
+  if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED')) {
+    return new PipelineError('E_INDEX_BUSY', `${file} is locked by another process: try again`, {
+      cause: error,
+    })
+  }
+  return new PipelineError(
+    'E_INDEX_DAMAGED',
+    `${file} cannot be searched (${(error as Error).message}): run \`paperknife index\` to build it again`,
+    { cause: error },
+  )
+}
