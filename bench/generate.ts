@@ -350,6 +350,7 @@ function attachment(
       path,
       name,
       declaredType: type,
+      charset: '',
       disposition: 'attachment',
       hash: createHash('sha256').update(content).digest('hex'),
       size,

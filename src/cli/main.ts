@@ -1,1 +1,112 @@
-export {}
+#!/usr/bin/env node
+/**
+ * The program: finds the command, checks its arguments, runs it, and turns what happened into a message
+ * and an exit code.
+ *
+ * The first Ctrl-C asks the command to stop, which gives its claims back; the second ends at once.
+ */
+import { readFileSync } from 'node:fs'
+import { PipelineError } from '../part/errors.js'
+import { COMMANDS } from './commands.js'
+import { EXIT, UsageError } from './exit.js'
+import { nearest, parseArguments } from './flags.js'
+import { commandHelp, overview } from './help.js'
+import { note, plain, print, watchPipe } from './terminal.js'
+
+const SIGNALS = { SIGINT: EXIT.interrupted, SIGTERM: EXIT.terminated, SIGHUP: 129 } as const
+
+async function main(words: readonly string[]): Promise<number> {
+  const [name, ...rest] = words
+  if (name === undefined) {
+    note(overview())
+    return EXIT.error
+  }
+  if (name === '--help' || name === '-h' || name === 'help') {
+    const about = COMMANDS.find((command) => command.name === rest[0])
+    await print(about ? commandHelp(about) : overview())
+    return EXIT.done
+  }
+  if (name === '--version' || name === '-V') {
+    await print(version())
+    return EXIT.done
+  }
+  const command = COMMANDS.find((row) => row.name === name)
+  if (!command) {
+    const near = nearest(
+      name,
+      COMMANDS.map((row) => row.name),
+    )
+    throw new UsageError(
+      `there is no command ${name}${near ? `; did you mean ${near}?` : '; paperknife --help lists them'}`,
+    )
+  }
+
+  const given = parseArguments(command.name, rest)
+  if (given.has('help')) {
+    await print(commandHelp(command))
+    return EXIT.done
+  }
+  const [least, most] = command.words
+  const count = given.positional.length
+  if (count < least || count > most)
+    throw new UsageError(
+      `${command.name} takes ${command.usage || 'no further words'}; paperknife ${command.name} --help explains it`,
+    )
+
+  const stop = new AbortController()
+  let stoppedBy: number | undefined
+  for (const [signal, code] of Object.entries(SIGNALS))
+    process.on(signal, () => {
+      if (stoppedBy !== undefined) process.exit(code)
+      stoppedBy = code
+      note('stopping: work in hand is given back; once more ends at once')
+      stop.abort()
+    })
+  watchPipe(() => stop.abort())
+
+  try {
+    const code = await (await command.load()).run(given, { signal: stop.signal })
+    return stoppedBy ?? code
+  } catch (error) {
+    // What a stopped command threw is the stopping itself.
+    if (stop.signal.aborted) return stoppedBy ?? EXIT.done
+    throw error
+  }
+}
+
+function version(): string {
+  const file = new URL('../../package.json', import.meta.url)
+  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version
+}
+
+/** The message for an error that nobody below could answer. */
+function explain(error: unknown): string {
+  if (error instanceof UsageError || error instanceof PipelineError) return error.message
+  if (error instanceof TypeError || error instanceof RangeError) {
+    // Options checked at the door of the API: the message names the option and the rule.
+    if (process.env.PAPERKNIFE_DEBUG) return error.stack ?? error.message
+    return error.message
+  }
+  const { code, path, message } = error as NodeJS.ErrnoException
+  if (code === 'ENOSPC') return `no space left on the disk${path ? ` for ${path}` : ''}`
+  if (process.env.PAPERKNIFE_DEBUG && error instanceof Error) return error.stack ?? message
+  return message ?? String(error)
+}
+
+/** Full disks and busy indexes pass: the caller may try again. */
+function exitCodeOf(error: unknown): number {
+  const code = (error as { code?: unknown }).code
+  return code === 'E_DISK_FULL' || code === 'ENOSPC' || code === 'E_INDEX_BUSY'
+    ? EXIT.retryLater
+    : EXIT.error
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2))
+} catch (error) {
+  note(`paperknife: ${plain(explain(error))}`)
+  process.exitCode = exitCodeOf(error)
+}
+// Threads that are still at it, or a pipe nobody reads, must not hold the process.
+await new Promise((resolve) => process.stdout.write('', resolve))
+process.exit()

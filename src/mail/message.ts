@@ -9,12 +9,17 @@ export interface Person {
 
 /** A MIME leaf that a reader sees as a document, or a whole nested message. */
 export interface Part {
-  /** Position in the MIME tree, from 1, `2.1`. Stable for the same bytes. */
+  /**
+   * Position in the MIME tree, from 1, `2.1`. Stable for the same bytes. A file written into a text
+   * body (uuencode, yEnc) has the position of the text and its number: `1.file1`.
+   */
   path: string
   /** File name, decoded; empty when the mail gives none. */
   name: string
   /** Media type as declared, lower case, without parameters. */
   declaredType: string
+  /** Character set as declared beside the type; empty when none. */
+  charset: string
   disposition: 'attachment' | 'inline'
   /** SHA-256 of the decoded bytes, 64 hex digits. */
   hash: string

@@ -1,12 +1,18 @@
-/** What every kind of mail store on disk offers: folders, their entries, and the bytes of one. */
+/**
+ * What every kind of mail store on disk offers: folders, their entries, and the bytes of one.
+ * open.ts gives a Vault for a path, read.ts the bytes for a reference.
+ */
 import type { MessageReference } from '../part/reference.js'
+
+export const FOLDER_KINDS = ['maildir', 'eml', 'mbox', 'mh', 'emlx', 'file'] as const
+export type FolderKind = (typeof FOLDER_KINDS)[number]
 
 export interface VaultFolder {
   /** Vault-relative path of the directory or mbox file; `''` is the vault itself. */
   path: string
   /** As a person reads it and `in:` matches it: `INBOX`, `Archive/2014`. */
   name: string
-  kind: 'maildir' | 'eml' | 'mbox' | 'mh' | 'emlx' | 'file'
+  kind: FolderKind
   /** A value that changes when entries were added, removed or renamed (directory times, file size); compared as text. */
   fingerprint: string
   /** True when the folder changed so recently that its fingerprint cannot be trusted yet. */
@@ -21,4 +27,53 @@ export interface VaultEntry extends MessageReference {
   size: number
   mtimeMs: number
   inode: number
+}
+
+/** A folder or file that could not be read: what lies in it is unknown, not gone. */
+export interface Unreadable {
+  /** Vault-relative path; everything below it is unknown too. */
+  path: string
+  /** `EACCES: permission denied`: the system's code and what it means. */
+  detail: string
+}
+
+export interface FolderList {
+  /** Every directory and mbox file, parents first, those without mail too. */
+  folders: VaultFolder[]
+  unreadable: Unreadable[]
+}
+
+export interface EntryList {
+  entries: VaultEntry[]
+  /** Files that are listed and cannot be looked at. */
+  unreadable: Unreadable[]
+}
+
+export interface Vault {
+  /** Absolute path. */
+  readonly root: string
+  /** Device and inode of the root: another value means that something else is mounted there now. */
+  readonly identity: string
+  /**
+   * Lists the folders.
+   *
+   * @param known folders of the last listing: a directory whose fingerprint is the same is not read
+   *   again, its subfolders are taken from there
+   * @throws {PipelineError} `E_VAULT_UNREADABLE` when the root is gone or cannot be listed
+   */
+  folders(known?: readonly VaultFolder[]): Promise<FolderList>
+  /**
+   * Lists the messages of a folder.
+   *
+   * @param known entries of the last listing of an mbox file: when it only grew, its tail alone is read
+   * @throws {PipelineError} `E_VAULT_UNREADABLE` when the folder cannot be listed now
+   */
+  entries(folder: VaultFolder, known?: readonly VaultEntry[]): Promise<EntryList>
+  /**
+   * The entry of one file, for a delivery: costs the same in any vault.
+   *
+   * @param path absolute or vault-relative
+   * @returns undefined when there is no message there (or an mbox file, which is a folder)
+   */
+  entryAt(path: string): Promise<{ folder: VaultFolder; entry: VaultEntry } | undefined>
 }

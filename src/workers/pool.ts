@@ -10,11 +10,13 @@
  * Not responsible for: attempts, states, what is read next (sweep/).
  */
 import { existsSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { MessageChannel, receiveMessageOnPort, type MessagePort } from 'node:worker_threads'
 import { Piscina } from 'piscina'
 import type { Lane } from '../part/states.js'
 import type { Limits } from '../part/limits.js'
+import { DEFAULT_MEMORY_BYTES_MAX } from '../part/options.js'
 import type { ReadSettings } from '../part/settings.js'
 import {
   FIRST_ITEM,
@@ -36,11 +38,12 @@ export interface PoolOptions {
   ocrThreads: number
   /** Resident bytes of this process at which threads are ended; feeding stops well below. Default DEFAULT_MEMORY_BYTES_MAX. */
   memoryBytesMax?: number
-  /** Module of a fault extractor; tests only. */
+  /** Module of a fault extractor; tests only. Default: the variable PAPERKNIFE_FAULTS. */
   faults?: string
 }
 
-export const DEFAULT_MEMORY_BYTES_MAX = 1_000_000_000
+/** One core is left for the rest; two pages at a time are as much memory as one pool may hold. */
+export const DEFAULT_OCR_THREADS = availableParallelism() >= 4 ? 2 : 1
 
 /** What ended a task before its end. */
 export interface Fault {
@@ -259,7 +262,7 @@ export class WorkerPool {
   }
 
   #newThread(): Piscina {
-    const { settings, faults } = this.#options
+    const { settings, faults = process.env.PAPERKNIFE_FAULTS } = this.#options
     const workerData: ThreadSettings = { settings, ...(faults !== undefined && { faults }) }
     const thread = new Piscina({
       filename: taskFile(),

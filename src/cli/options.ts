@@ -1,0 +1,64 @@
+/** From checked arguments to the options of the public API. */
+import { readFileSync } from 'node:fs'
+import type { OpenOptions } from '../api.js'
+import { UsageError } from './exit.js'
+import type { Arguments } from './flags.js'
+
+type ReadingOptions = Pick<OpenOptions, 'limits' | 'ocr' | 'passwords' | 'workers'>
+
+/** What the reading of documents depends on; only what was given, so that the API's defaults stand. */
+export function readingOptions(given: Arguments): ReadingOptions {
+  const languages = given.text('languages')?.split('+')
+  const engine = given.text('ocr-engine') as 'auto' | 'wasm' | 'native' | undefined
+  const languagePath = given.text('language-path')
+  const workers = given.number('workers')
+  const passwords = given.text('passwords')
+  const limits = given.limits()
+  return {
+    ...(Object.keys(limits).length > 0 && { limits }),
+    ...(workers !== undefined && { workers }),
+    ...(passwords !== undefined && { passwords: passwordsIn(passwords) }),
+    ...(given.isOn('ocr') === false
+      ? { ocr: false as const }
+      : {
+          ocr: {
+            ...(languages && { languages }),
+            ...(engine && { engine }),
+            ...(languagePath && { languagePath }),
+          },
+        }),
+  }
+}
+
+/** @param vault first word of the command */
+export function vaultOptions(given: Arguments): OpenOptions {
+  const vault = given.positional[0] as string
+  const index = given.text('index')
+  return { vault, ...(index !== undefined && { index }), sweeper: 'inline' }
+}
+
+/** Options of the commands that sweep. */
+export function sweepingOptions(given: Arguments): OpenOptions {
+  const attachments = given.text('attachments') as 'on' | 'off' | undefined
+  const keepTexts = given.text('keep-texts') as 'on' | 'off' | undefined
+  return {
+    ...vaultOptions(given),
+    ...readingOptions(given),
+    ...(attachments && { attachments }),
+    ...(keepTexts && { keepTexts }),
+  }
+}
+
+/** Lines of a file; empty ones are no passwords. */
+function passwordsIn(file: string): string[] {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new UsageError(`--passwords: cannot read ${file} (${(error as Error).message})`)
+  }
+  return text
+    .replace(/^\ufeff/, '')
+    .split(/\r?\n/)
+    .filter((line) => line !== '')
+}

@@ -1,0 +1,63 @@
+/** `paperknife re-extract`: contents chosen by the operator are read again; priced first with --dry-run. */
+import { CONTENT_STATES, openVault, type ReExtractOptions } from '../api.js'
+import { EXIT, UsageError } from './exit.js'
+import type { Arguments } from './flags.js'
+import type { Run } from './commands.js'
+import { sweepingOptions } from './options.js'
+import { drawnProgress, exitCodeOf, tellReport } from './sweeping.js'
+import { estimateText } from './status.js'
+import { note, print, printJson } from './terminal.js'
+
+export const run: Run = async (given, { signal }) => {
+  const options = chosen(given)
+  const mail = await openVault(sweepingOptions(given))
+  try {
+    const report = await mail.reExtract(options)
+    if (given.has('json')) await printJson(report)
+    else {
+      await print(`${report.dryRun ? 'would read' : 'reading'} again: ${estimateText(report)}`)
+      for (const [state, count] of Object.entries(report.byState))
+        await print(`${String(count).padStart(10)}  ${state}`)
+    }
+    if (report.dryRun || report.contents === 0) return EXIT.done
+    const progress = drawnProgress()
+    const swept = await mail
+      .sweep({ signal, onProgress: progress.onProgress })
+      .finally(() => progress.end())
+    tellReport(swept)
+    return exitCodeOf(swept)
+  } finally {
+    await mail.close()
+  }
+}
+
+function chosen(given: Arguments): ReExtractOptions {
+  const state = CONTENT_STATES.find((name) => name === given.text('state'))
+  const reason = given.text('reason')
+  const type = given.text('type')
+  const name = given.text('name')
+  const since = given.text('since')
+  const of = given.text('message') ?? given.text('hash')
+  const options: ReExtractOptions = {
+    ...(state && { states: [state] }),
+    ...(reason !== undefined && { reason }),
+    ...(type !== undefined && { type }),
+    ...(name !== undefined && { name }),
+    ...(since !== undefined && { since: localDay(since) }),
+    ...(given.has('stale') && { stale: true }),
+    ...(of !== undefined && { of }),
+    ...(given.has('dry-run') && { dryRun: true }),
+  }
+  if (Object.keys(options).every((key) => key === 'dryRun'))
+    note('no choice was given: every attachment of the vault is meant')
+  return options
+}
+
+/** Seconds since 1970 of the beginning of a local day. */
+function localDay(text: string): number {
+  const [, year, month, day] = /^(\d{4})-(\d{1,2})-(\d{1,2})$/.exec(text) ?? []
+  const date = new Date(Number(year), Number(month) - 1, Number(day))
+  if (year === undefined || date.getMonth() !== Number(month) - 1)
+    throw new UsageError(`--since must be a day as 2024-05-01, not "${text}"`)
+  return date.getTime() / 1000
+}

@@ -1,0 +1,110 @@
+/**
+ * `paperknife search`: hits with where they matched, and a last line that says how many there are, how
+ * long it took, and how much of the vault could be searched.
+ */
+import { openVault, type Excerpt, type Hit, type SearchResult } from '../api.js'
+import { EXIT } from './exit.js'
+import type { Run } from './commands.js'
+import { vaultOptions } from './options.js'
+import {
+  bold,
+  counted,
+  countText,
+  dateText,
+  dim,
+  durationText,
+  marked,
+  note,
+  plain,
+  print,
+  printJson,
+} from './terminal.js'
+
+/** Above this many hits, texts are inflated for excerpts only when asked for. */
+const EXCERPTS_FREE = 100
+const SHOWN = 20
+
+export const run: Run = async (given, { signal }) => {
+  const query = given.positional.slice(1).join(' ')
+  const limit = given.number('limit') ?? SHOWN
+  const sort = given.text('sort') as 'newest' | 'relevance' | undefined
+  const mail = await openVault(vaultOptions(given))
+  try {
+    const result = await mail.search(query, {
+      limit,
+      signal,
+      ...(sort && { sort }),
+      ...(given.has('documents') && { documents: true }),
+    })
+    const { hits } = result
+    const shown =
+      limit <= EXCERPTS_FREE || given.has('excerpts') ? await mail.excerpts(hits) : undefined
+    for (const [i, hit] of hits.entries()) {
+      const excerpt = shown?.[i]
+      if (given.has('json')) await printJson(hitLine(hit, excerpt))
+      else for (const line of hitText(hit, excerpt)) await print(line)
+    }
+    if (given.has('json')) await printJson({ summary: summaryOf(result) })
+    else for (const line of summaryText(result)) note(line)
+    return hits.length > 0 ? EXIT.done : EXIT.nothingFound
+  } finally {
+    await mail.close()
+  }
+}
+
+/** A hit of `search --json`, a stable contract. */
+function hitLine(hit: Hit, excerpt: Excerpt | undefined): Record<string, unknown> {
+  const { id, key, date, subject, from, folder, flags, size, path, messageId } = hit
+  return {
+    ...{ id, key, date, subject, from, folder, flags, size, path, messageId },
+    matched: hit.matched,
+    attachmentOnly: hit.attachmentOnly,
+    attachments: excerpt?.attachments ?? hit.attachments.map((name) => ({ name })),
+    snippet: excerpt?.snippet ?? '',
+  }
+}
+
+function summaryOf(result: SearchResult): Record<string, unknown> {
+  const { count, more, ms, tier, terms, cut, coverage } = result
+  return { hits: count ?? result.hits.length, more, ms, tier, terms, cut, coverage }
+}
+
+function hitText(hit: Hit, excerpt: Excerpt | undefined): string[] {
+  const lines = [
+    `${dateText(hit.date)}  ${plain(hit.from)}  ${dim(`[${plain(hit.folder)}]`)}`,
+    `  ${bold(plain(hit.subject) || '(no subject)')}`,
+  ]
+  if (excerpt?.snippet) lines.push(`    ${snippetText(excerpt.snippet)}`)
+  for (const { name, page, snippet } of excerpt?.attachments ?? [])
+    lines.push(
+      `    ${plain(name) || 'attachment'}${page === undefined ? '' : `, page ${page}`}: ${snippetText(snippet)}`,
+    )
+  const fields = hit.matched.filter((field) => field !== 'body' && field !== 'attachments')
+  if (fields.length > 0) lines.push(dim(`    matched in ${fields.join(', ')}`))
+  return [...lines, '']
+}
+
+/** Matches stand between STX and ETX in a snippet; nothing of a mail can hold them there. */
+function snippetText(snippet: string): string {
+  return snippet
+    .split(/\u0002([^\u0003]*)\u0003/)
+    .map((piece, i) => (i % 2 === 1 ? marked(plain(piece)) : piece.replace(/[\s\p{Cc}]+/gu, ' ')))
+    .join('')
+}
+
+function summaryText(result: SearchResult): string[] {
+  const { hits, count, more, tier, terms, cut, coverage } = result
+  const number =
+    count === undefined ? `the first ${countText(hits.length)} hits` : counted(count, 'hit')
+  const unseen = [
+    coverage.pending > 0 && `${countText(coverage.pending)} not read yet`,
+    coverage.unreadable > 0 && `${countText(coverage.unreadable)} could not be read`,
+  ].filter(Boolean)
+  return [
+    ...(tier === 'close' && hits.length > 0
+      ? [`no exact match; close words taken: ${terms.map(plain).join(', ')}`]
+      : []),
+    ...cut.map(plain),
+    `${number}${more && count === undefined ? ' (there are more)' : more ? `, ${countText(hits.length)} shown` : ''} in ${durationText(result.ms)}; ${countText(coverage.readable)} of ${counted(coverage.contents, 'attachment')} searched${unseen.length > 0 ? ` (${unseen.join(', ')}; paperknife status says why)` : ''}`,
+  ]
+}

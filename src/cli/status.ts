@@ -1,0 +1,49 @@
+/** `paperknife status`: what a search can see, what is left to do, and what could not be read and why. */
+import { openVault, type Estimate } from '../api.js'
+import { EXIT } from './exit.js'
+import type { Run } from './commands.js'
+import { vaultOptions } from './options.js'
+import { bytesText, countText, counted, plain, print, printJson } from './terminal.js'
+
+export const run: Run = async (given) => {
+  const mail = await openVault(vaultOptions(given))
+  try {
+    const status = await mail.status()
+    if (given.has('json')) {
+      await printJson(status)
+      return EXIT.done
+    }
+    const { coverage } = status
+    await print(
+      `${counted(status.messages, 'message')}, ${counted(coverage.contents, 'attachment')}: ${countText(coverage.readable)} searchable, ${countText(coverage.pending)} to be read, ${countText(coverage.unreadable)} could not be read`,
+    )
+    await print(
+      `index ${bytesText(status.indexBytes)}, extracts ${bytesText(status.extractsBytes)}${status.sweeping ? '; being swept now' : ''}`,
+    )
+    const states = Object.entries(status.contents).filter(([, count]) => count > 0)
+    await table('By state', states)
+    await table('Why', Object.entries(status.reasons))
+    if (status.backlog.contents > 0) await print(`\nLeft to do: ${estimateText(status.backlog)}`)
+    return EXIT.done
+  } finally {
+    await mail.close()
+  }
+}
+
+async function table(title: string, rows: Array<[string, number]>): Promise<void> {
+  if (rows.length === 0) return
+  await print(`\n${title}:`)
+  for (const [name, count] of rows.sort((a, b) => b[1] - a[1]))
+    await print(`${countText(count).padStart(10)}  ${plain(name)}`)
+}
+
+/** `12 attachments, 40 pages to recognise, about 0.1 h`. */
+export function estimateText({ contents, pagesToOcr, hours }: Estimate): string {
+  return [
+    counted(contents, 'attachment'),
+    ...(pagesToOcr > 0 ? [`${counted(pagesToOcr, 'page')} to recognise`] : []),
+    ...(hours === undefined
+      ? ['no rate of this machine is known yet']
+      : [hours < 0.1 ? 'some minutes' : `about ${hours.toFixed(1)} h`]),
+  ].join(', ')
+}

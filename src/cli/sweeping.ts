@@ -1,0 +1,52 @@
+/** What the commands that sweep share: progress drawn, the report told. */
+import type { Progress as SweepProgress, SweepReport } from '../api.js'
+import { EXIT } from './exit.js'
+import { Progress, counted, dateText, durationText, note, plain } from './terminal.js'
+
+const PHASES: Record<SweepProgress['phase'], string> = {
+  list: 'comparing with the vault',
+  messages: 'reading messages',
+  text: 'reading attachments',
+  ocr: 'recognising scans',
+  write: 'writing the index',
+}
+
+/** @returns `onProgress` for a sweep, and `end` for when it is over */
+export function drawnProgress(): { onProgress(progress: SweepProgress): void; end(): void } {
+  const progress = new Progress()
+  return {
+    onProgress: ({ phase, done, total, current }) =>
+      progress.show(PHASES[phase], done, total, current === undefined ? '' : plain(current)),
+    end: () => progress.end(),
+  }
+}
+
+/** The report in a few lines. */
+export function tellReport(report: SweepReport): void {
+  const { messages, contents } = report
+  for (const file of report.setAside)
+    note(`an index file was damaged or newer; it was set aside as ${plain(file)} and made anew`)
+  const changes = (['added', 'changed', 'moved', 'removed', 'unreadable'] as const)
+    .filter((kind) => messages[kind] > 0)
+    .map((kind) => `${messages[kind]} ${kind}`)
+  const read = Object.entries(contents).filter(([, count]) => count > 0)
+  note(
+    [
+      `${counted(messages.total, 'message')}${changes.length > 0 ? ` (${changes.join(', ')})` : ', nothing new'}`,
+      ...(read.length > 0
+        ? [`attachments read: ${read.map(([state, count]) => `${count} ${state}`).join(', ')}`]
+        : []),
+      `${durationText(report.ms)}${report.stopped ? ', stopped before the end' : ''}`,
+    ].join('; '),
+  )
+  if (report.retries > 0)
+    note(
+      `${counted(report.retries, 'attachment')} could not be read now and will be tried again${report.nextDue === undefined ? '' : `, the first after ${dateText(report.nextDue)}`}`,
+    )
+}
+
+export function exitCodeOf(report: SweepReport): number {
+  return report.retries > 0 || report.messages.unreadable > 0 || report.stopped
+    ? EXIT.retryLater
+    : EXIT.done
+}

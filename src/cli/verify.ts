@@ -1,0 +1,27 @@
+/** `paperknife verify`: the index against the vault and the extracts. */
+import { openVault } from '../api.js'
+import { EXIT } from './exit.js'
+import type { Run } from './commands.js'
+import { vaultOptions } from './options.js'
+import { counted, plain, print, printJson } from './terminal.js'
+
+export const run: Run = async (given, { signal }) => {
+  const mail = await openVault(vaultOptions(given))
+  try {
+    const report = await mail.verify({ purge: given.has('purge'), signal })
+    if (given.has('json')) await printJson(report)
+    else {
+      for (const difference of report.differences) await print(plain(difference))
+      await print(
+        `${counted(report.messages, 'message')}, ${counted(report.contents, 'attachment')}: ${
+          report.agrees
+            ? 'vault, index and extracts agree'
+            : counted(report.differences.length, 'difference')
+        }${report.purged ? '; purged' : ''}`,
+      )
+    }
+    return report.agrees ? EXIT.done : EXIT.error
+  } finally {
+    await mail.close()
+  }
+}

@@ -1,0 +1,398 @@
+/**
+ * Bytes to text, whatever they were written in: byte order mark, then the declared name, then an
+ * HTML or XML declaration, then strict UTF-8, then a detector, then windows-1252.
+ *
+ * A declared name is a claim: bytes that are valid UTF-8 beyond ASCII are UTF-8 even when a mail
+ * calls them Latin-1, and a name that the bytes contradict gives way to the detector.
+ * Names: WHATWG Encoding labels first (https://encoding.spec.whatwg.org/), iconv-lite for the rest.
+ */
+import { isAscii, isUtf8 } from 'node:buffer'
+import chardet from 'chardet'
+import iconv from 'iconv-lite'
+
+export interface Decoded {
+  text: string
+  /** Name of the encoding that was used, lower case. */
+  charset: string
+}
+
+export interface DecodeOptions {
+  /** Name given beside the bytes (Content-Type, encoded word); empty when none. */
+  declared?: string
+  /** Looks for `<meta charset>` and `<?xml encoding>` in the first bytes. Default false. */
+  markup?: boolean
+}
+
+/** Bytes looked at for a declaration inside the markup. HTML asks for the first 1024. */
+const MARKUP_HEAD = 2048
+/** Bytes given to the detector; it is slow, and more does not make it surer. */
+const DETECT_BYTES = 64 * 1024
+
+/**
+ * Decodes a whole text. Never throws; what no encoding explains becomes U+FFFD. A byte order mark is
+ * not part of the text.
+ */
+export function decodeText(bytes: Uint8Array, options: DecodeOptions = {}): Decoded {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const mark = byteOrderMark(buffer)
+  if (mark)
+    return { text: decodeAs(buffer.subarray(mark.length), mark.name) ?? '', charset: mark.name }
+
+  const declared = encodingNamed(options.declared ?? '')
+  if (isAscii(buffer)) {
+    // Seven-bit encodings with escapes are ASCII by their bytes, named or not.
+    const shifted = declared && SEVEN_BIT.has(declared) ? declared : escapedAs(buffer)
+    const text = shifted && decodeAs(buffer, shifted)
+    if (text !== undefined && text !== '') return { text, charset: shifted as string }
+    if (declared && WIDE.has(declared))
+      return { text: decodeAs(buffer, declared) ?? '', charset: declared }
+    const wide = wideByZeros(buffer)
+    if (wide) return { text: decodeAs(buffer, wide) ?? '', charset: wide }
+    return { text: buffer.toString('latin1'), charset: 'us-ascii' }
+  }
+  if (declared && (WIDE.has(declared) || SEVEN_BIT.has(declared))) {
+    const text = decodeAs(buffer, declared)
+    if (text !== undefined && !isMostlyBroken(text)) return { text, charset: declared }
+  }
+  if (isUtf8(buffer)) {
+    const wide = wideByZeros(buffer)
+    if (wide) return { text: decodeAs(buffer, wide) ?? '', charset: wide }
+    // Valid UTF-8 by chance is as good as impossible, except in a few bytes of an Asian encoding.
+    if (!declared || declared === 'utf-8' || !MULTI_BYTE.has(declared) || buffer.length > 32)
+      return { text: buffer.toString('utf8'), charset: 'utf-8' }
+  }
+  for (const name of [declared, options.markup ? declaredInMarkup(buffer) : undefined]) {
+    if (!name) continue
+    if (name === 'utf-8') {
+      const text = buffer.toString('utf8')
+      // A cut or damaged UTF-8 text has few broken places; a mislabelled one has nothing else.
+      if (replacedShare(text) < 0.1) return { text, charset: 'utf-8' }
+      continue
+    }
+    const text = decodeAs(buffer, name)
+    if (text !== undefined && !isMostlyBroken(text)) return { text, charset: name }
+  }
+  const wide = wideByZeros(buffer)
+  if (wide) return { text: decodeAs(buffer, wide) ?? '', charset: wide }
+  const guess = detect(buffer)
+  return { text: decodeAs(buffer, guess) ?? buffer.toString('latin1'), charset: guess }
+}
+
+const SEVEN_BIT = new Set(['iso-2022-jp', 'iso-2022-kr', 'hz-gb-2312', 'utf-7', 'utf-7-imap'])
+const WIDE = new Set(['utf-16le', 'utf-16be', 'utf-32le', 'utf-32be', 'utf-16', 'utf-32'])
+const MULTI_BYTE = new Set(['shift_jis', 'euc-jp', 'euc-kr', 'big5', 'gbk', 'gb18030'])
+
+/** Names in mail that neither WHATWG nor iconv-lite knows, or that they read otherwise. */
+const ALIASES: Record<string, string> = {
+  utf8mb4: 'utf-8',
+  'utf-8-sig': 'utf-8',
+  'unicode-1-1-utf-7': 'utf-7',
+  utf7: 'utf-7',
+  'x-unicode-2-0-utf-7': 'utf-7',
+  cp932: 'shift_jis',
+  'windows-932': 'shift_jis',
+  'iso-2022-jp-1': 'iso-2022-jp',
+  'iso-2022-jp-2': 'iso-2022-jp',
+  'iso-2022-jp-3': 'iso-2022-jp',
+  'iso-2022-jp-2004': 'iso-2022-jp',
+  'iso-2022-jp-ms': 'iso-2022-jp',
+  cp50220: 'iso-2022-jp',
+  cp50221: 'iso-2022-jp',
+  'eucjp-ms': 'euc-jp',
+  cp51932: 'euc-jp',
+  hz: 'hz-gb-2312',
+  csiso2022kr: 'iso-2022-kr',
+  cp949: 'euc-kr',
+  uhc: 'euc-kr',
+  ms949: 'euc-kr',
+  'windows-949': 'euc-kr',
+  cp936: 'gbk',
+  'windows-936': 'gbk',
+  ms936: 'gbk',
+  'gb2312-80': 'gbk',
+  cp950: 'big5',
+  'windows-950': 'big5',
+  'x-mac-ce': 'maccenteuro',
+  'x-mac-centraleurroman': 'maccenteuro',
+  'x-mac-greek': 'macgreek',
+  'x-mac-turkish': 'macturkish',
+  'x-mac-icelandic': 'maciceland',
+  'iso-8859-8-e': 'iso-8859-8',
+  '8bit': '',
+  '7bit': '',
+  binary: '',
+  default: '',
+  unknown: '',
+  'unknown-8bit': '',
+  'x-unknown': '',
+  'x-user-defined': '',
+  default_charset: '',
+  auto: '',
+  'utf-32': 'utf-32',
+  'utf-16': 'utf-16',
+}
+
+const NAMES = new Map<string, string | undefined>()
+
+/**
+ * The encoding a label means, as this module names it, or undefined when nobody knows the label.
+ * Labels come as mail writes them: in any case, quoted, with `_` for `-`.
+ */
+export function encodingNamed(label: string): string | undefined {
+  if (label === '' || label.length > 64) return undefined
+  let name = NAMES.get(label)
+  if (name !== undefined || NAMES.has(label)) return name
+  name = lookUp(label)
+  if (NAMES.size < 2000) NAMES.set(label, name)
+  return name
+}
+
+function lookUp(label: string): string | undefined {
+  const bare = label
+    .trim()
+    .replace(/^["'<(]+|["'>);,]+$/g, '')
+    .toLowerCase()
+  for (const name of [
+    bare,
+    bare.replace(/_/g, '-'),
+    bare.replace(/^x-/, ''),
+    bare.replace(/^charset=/, ''),
+  ]) {
+    const alias = Object.hasOwn(ALIASES, name) ? ALIASES[name] : undefined
+    if (alias === '') return undefined
+    if (alias) return alias
+    try {
+      return new TextDecoder(name).encoding
+    } catch {
+      // not a WHATWG label
+    }
+    if (name === 'iso-2022-kr' || name === 'hz-gb-2312') return name
+    if (/^(base64|hex|binary|ucs2|internal|cesu8)$/.test(name)) return undefined
+    if (iconv.encodingExists(name)) return name
+  }
+  const cp = /^(?:x-)?(?:cp|ibm|ms|dos|windows|win)[-_ ]?(\d{3,5})$/.exec(bare)
+  if (cp)
+    for (const name of [`windows-${cp[1]}`, `cp${cp[1]}`]) {
+      try {
+        return new TextDecoder(name).encoding
+      } catch {
+        if (iconv.encodingExists(name)) return name
+      }
+    }
+  const iso = /^iso[-_ ]?8859[-_ ]?(\d{1,2})/.exec(bare)
+  if (iso && Number(iso[1]) >= 1 && Number(iso[1]) <= 16)
+    return lookUpIso(`iso-8859-${Number(iso[1])}`)
+  if (/^utf[-_ ]?8/.test(bare)) return 'utf-8'
+  return undefined
+}
+
+function lookUpIso(name: string): string | undefined {
+  try {
+    return new TextDecoder(name).encoding
+  } catch {
+    return iconv.encodingExists(name) ? name : undefined
+  }
+}
+
+function byteOrderMark(b: Buffer): { name: string; length: number } | undefined {
+  if (b[0] === 0xef && b[1] === 0xbb && b[2] === 0xbf) return { name: 'utf-8', length: 3 }
+  if (b[0] === 0xff && b[1] === 0xfe && b[2] === 0 && b[3] === 0 && b.length % 4 === 0)
+    return { name: 'utf-32le', length: 4 }
+  if (b[0] === 0 && b[1] === 0 && b[2] === 0xfe && b[3] === 0xff)
+    return { name: 'utf-32be', length: 4 }
+  if (b[0] === 0xff && b[1] === 0xfe) return { name: 'utf-16le', length: 2 }
+  if (b[0] === 0xfe && b[1] === 0xff) return { name: 'utf-16be', length: 2 }
+  return undefined
+}
+
+const DECODERS = new Map<string, InstanceType<typeof TextDecoder> | null>()
+
+/** Decodes with one encoding, or undefined when nobody knows it. */
+function decodeAs(buffer: Buffer, name: string): string | undefined {
+  switch (name) {
+    case 'utf-8':
+      return buffer.toString('utf8')
+    case 'us-ascii':
+      return buffer.toString('latin1')
+    case 'utf-16le':
+      return buffer.toString('utf16le', 0, buffer.length & ~1)
+    case 'utf-16':
+      return buffer.length > 1 && wideByZeros(buffer) === 'utf-16le'
+        ? buffer.toString('utf16le', 0, buffer.length & ~1)
+        : decodeAs(buffer, 'utf-16be')
+    case 'iso-2022-kr':
+      return decodeAs(unshift(buffer), 'euc-kr')
+    case 'hz-gb-2312':
+      return decodeAs(unTilde(buffer), 'gbk')
+  }
+  let decoder = DECODERS.get(name)
+  if (decoder === undefined) {
+    try {
+      decoder = new TextDecoder(name, { ignoreBOM: true })
+    } catch {
+      decoder = null
+    }
+    if (DECODERS.size < 200) DECODERS.set(name, decoder)
+  }
+  if (decoder) return decoder.decode(buffer)
+  if (!iconv.encodingExists(name)) return undefined
+  return iconv.decode(buffer, name)
+}
+
+/** ISO-2022-KR (RFC 1557): SO and SI switch between ASCII and KS X 1001 without its high bits. */
+function unshift(buffer: Buffer): Buffer {
+  const out = Buffer.allocUnsafe(buffer.length)
+  let length = 0
+  let isShifted = false
+  for (let i = 0; i < buffer.length; i++) {
+    const byte = buffer[i] as number
+    if (byte === 0x0e) isShifted = true
+    else if (byte === 0x0f) isShifted = false
+    else if (byte === 0x1b && buffer[i + 1] === 0x24 && buffer[i + 2] === 0x29) i += 3
+    else {
+      if (byte === 0x0a) isShifted = false
+      out[length++] = isShifted && byte > 0x20 ? byte | 0x80 : byte
+    }
+  }
+  return out.subarray(0, length)
+}
+
+/** HZ (RFC 1843): ~{ and ~} around GB 2312 without its high bits. */
+function unTilde(buffer: Buffer): Buffer {
+  const out = Buffer.allocUnsafe(buffer.length)
+  let length = 0
+  let isShifted = false
+  for (let i = 0; i < buffer.length; i++) {
+    const byte = buffer[i] as number
+    if (byte === 0x7e) {
+      const next = buffer[i + 1]
+      if (next === 0x7b) isShifted = true
+      else if (next === 0x7d) isShifted = false
+      else if (next === 0x7e) out[length++] = 0x7e
+      else if (next !== 0x0a) {
+        out[length++] = byte
+        continue
+      }
+      i++
+    } else {
+      if (byte === 0x0a) isShifted = false
+      out[length++] = isShifted && byte > 0x20 ? byte | 0x80 : byte
+    }
+  }
+  return out.subarray(0, length)
+}
+
+/** The seven-bit encoding whose escape sequences stand in an ASCII text, if any. */
+function escapedAs(buffer: Buffer): string | undefined {
+  const escape = buffer.indexOf(0x1b)
+  if (escape >= 0) {
+    const head = buffer.toString('latin1', escape, escape + DETECT_BYTES)
+    if (/\x1b\$\)C/.test(head) && head.includes('\x0e')) return 'iso-2022-kr'
+    if (/\x1b\$[@B]|\x1b\(J|\x1b\$\(D/.test(head)) return 'iso-2022-jp'
+  }
+  return undefined
+}
+
+/** UTF-16 without a mark: zeros stand on one side of the pairs only. */
+function wideByZeros(buffer: Buffer): string | undefined {
+  if (buffer.length < 4) return undefined
+  const length = Math.min(buffer.length, 4096) & ~1
+  if (buffer.subarray(0, length).indexOf(0) < 0) return undefined
+  let even = 0
+  let odd = 0
+  for (let i = 0; i < length; i += 2) {
+    if (buffer[i] === 0) even++
+    if (buffer[i + 1] === 0) odd++
+  }
+  const pairs = length / 2
+  if (odd > pairs * 0.4 && even < pairs * 0.05) return 'utf-16le'
+  if (even > pairs * 0.4 && odd < pairs * 0.05) return 'utf-16be'
+  return undefined
+}
+
+/** `<meta charset>`, `<meta http-equiv content="…charset=">`, `<?xml encoding>`, `@charset`. */
+function declaredInMarkup(buffer: Buffer): string | undefined {
+  const head = buffer.toString('latin1', 0, MARKUP_HEAD)
+  const match =
+    /<\?xml[^>]{0,200}?encoding\s*=\s*["']?([\w:.-]+)/i.exec(head) ??
+    /<meta[^>]{0,500}?charset\s*=\s*["']?\s*([\w:.-]+)/i.exec(head) ??
+    /^@charset\s+["']([\w:.-]+)/i.exec(head)
+  const name = match && encodingNamed(match[1] as string)
+  // Markup that can be read as ASCII is not UTF-16, whatever it says (WHATWG).
+  return name && WIDE.has(name) ? 'utf-8' : (name ?? undefined)
+}
+
+/** Share of replacement characters among the characters beyond ASCII. */
+function replacedShare(text: string): number {
+  let beyond = 0
+  let replaced = 0
+  const length = Math.min(text.length, DETECT_BYTES)
+  for (let i = 0; i < length; i++) {
+    const code = text.charCodeAt(i)
+    if (code > 0x7f) beyond++
+    if (code === 0xfffd) replaced++
+  }
+  return beyond === 0 ? 0 : replaced / beyond
+}
+
+/** True when the encoding explains less than four fifths of what is beyond ASCII. */
+function isMostlyBroken(text: string): boolean {
+  return replacedShare(text) > 0.2
+}
+
+const NON_LATIN = new Set([
+  'shift_jis',
+  'euc-jp',
+  'euc-kr',
+  'big5',
+  'gb18030',
+  'iso-8859-5',
+  'iso-8859-6',
+  'iso-8859-7',
+  'iso-8859-8',
+  'windows-1251',
+  'windows-1253',
+  'windows-1255',
+  'windows-1256',
+  'koi8-r',
+])
+
+/**
+ * The likeliest encoding of a text that is no UTF-8. A short text of mostly ASCII letters is Western;
+ * one of mostly high bytes is not, and only there the detector's word counts for other scripts.
+ */
+function detect(buffer: Buffer): string {
+  let sample = buffer.length > DETECT_BYTES ? sampleOf(buffer) : buffer
+  let high = 0
+  let letters = 0
+  for (const byte of sample) {
+    if (byte > 0x7f) high++
+    else if ((byte > 0x40 && byte < 0x5b) || (byte > 0x60 && byte < 0x7b)) letters++
+  }
+  const share = high / (high + letters)
+  // The detector judges by frequency, so a few words are repeated to be heard at all.
+  if (sample.length < 64) sample = Buffer.concat([sample, SPACE, sample, SPACE, sample])
+  const isWestern = share < 0.25
+  for (const { name, confidence } of chardet.analyse(sample)) {
+    const encoding = encodingNamed(name)
+    if (!encoding || encoding === 'utf-8' || WIDE.has(encoding) || SEVEN_BIT.has(encoding)) continue
+    if (isWestern) {
+      if (NON_LATIN.has(encoding)) {
+        // Some Asian words in a Latin text: the pairs must all be valid ones.
+        if (confidence < 60 || !MULTI_BYTE.has(encoding) || high < 12) continue
+      } else if (encoding !== 'windows-1252' && (high < 8 || confidence < 30)) continue
+    } else if (!NON_LATIN.has(encoding) && high > 4 && share > 0.5) continue
+    const text = decodeAs(buffer, encoding)
+    if (text !== undefined && replacedShare(text) < 0.02) return encoding
+  }
+  return 'windows-1252'
+}
+
+const SPACE = Buffer.from(' ')
+
+/** The stretch around the first high byte: a long English head must not hide the rest. */
+function sampleOf(buffer: Buffer): Buffer {
+  let first = 0
+  while (first < buffer.length && (buffer[first] as number) < 0x80) first++
+  return buffer.subarray(Math.min(first, buffer.length - DETECT_BYTES), first + DETECT_BYTES)
+}

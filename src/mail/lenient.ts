@@ -1,0 +1,195 @@
+/**
+ * The MIME structure of any mail, read by MailParser: boundaries that never close or do not fit,
+ * nested wrongly, heads without end. Slower than plain.ts by an order of magnitude, and patient.
+ *
+ * MailParser finds the parts; it is told that each of them is an attachment in no encoding, so that
+ * it hands over all of them as bytes, text too. What the bytes mean is decided in one place for both
+ * readers (parse.ts): MailParser would merge an inline text file into the body, guess no charset, and
+ * spend minutes on a flowed body of 130,000 lines (nodemailer/mailparser issue 389).
+ *
+ * Uses `processChunk` of MailParser 3.14, which is no public method: the tests of this file are the
+ * guard for an upgrade.
+ */
+import { Buffer } from 'node:buffer'
+import { MailParser } from 'mailparser'
+import type { Limits } from '../part/limits.js'
+import { HEAD_BYTES, parseHead, type Head } from './head.js'
+import type { Leaf, Multipart, Tree } from './tree.js'
+
+/** A node of the structure as MailParser's splitter gives it. */
+interface Node {
+  type: 'node' | 'data' | 'body'
+  multipart: string | false
+  parentNode: Node | false
+  partNr: Array<string | number> | false
+  disposition: string | false
+  filename: string | false
+  encoding: string | false
+  flowed: boolean
+  headers: { build(): Buffer }
+  /** On `data` and `body`: what was read, and the node it belongs to. */
+  node: Node
+  value?: Buffer
+}
+
+interface Inside {
+  processChunk(chunk: Node, done: (error?: Error) => void): void
+}
+
+interface Attachment {
+  type: string
+  content: NodeJS.ReadableStream
+  release(): void
+}
+
+/** Bytes given to MailParser at a time; a deadline is looked at between them. */
+const CHUNK = 256 * 1024
+
+/**
+ * @param mail from the head on, with an empty line after the head (condition.ts)
+ * @param endsAt `performance.now()` after which the reading stops and keeps what it has
+ * @returns never throws; what was wrong is in `problems`
+ */
+export async function readLenientTree(mail: Buffer, limits: Limits, endsAt: number): Promise<Tree> {
+  const problems: string[] = []
+  const leaves: Leaf[] = []
+  const heads = new Map<Node, Head>()
+  /** What stands in a multipart outside its parts, kept as long as it has no part. */
+  const outside = new Map<Node, Buffer[]>()
+  let root: Head | undefined
+  let current: Node | undefined
+
+  const parser = new MailParser({
+    skipHtmlToText: true,
+    skipTextToHtml: true,
+    skipImageLinks: true,
+    skipTextLinks: true,
+    checksumAlgo: false,
+    // Of the splitter: nested messages stay whole, and its own caps stand above ours.
+    ...{
+      ignoreEmbedded: true,
+      maxHeadSize: 4 * HEAD_BYTES,
+      maxChildNodes: 4 * limits.messageParts,
+    },
+  })
+  const inside = parser as unknown as Inside
+  const process = inside.processChunk.bind(parser)
+  inside.processChunk = (chunk, done) => {
+    if (chunk.type === 'node') {
+      const head = parseHead(chunk.headers.build().toString('latin1'))
+      heads.set(chunk, head)
+      root ??= head
+      if (chunk.parentNode) outside.delete(chunk.parentNode)
+      if (chunk.multipart) outside.set(chunk, [])
+      else {
+        current = chunk
+        chunk.disposition = 'attachment'
+        chunk.encoding = 'binary'
+        chunk.filename = false
+        chunk.flowed = false
+      }
+    } else if (chunk.type === 'data' && chunk.value) outside.get(chunk.node)?.push(chunk.value)
+    process(chunk, done)
+  }
+
+  await new Promise<void>((resolve) => {
+    let isDone = false
+    const finish = (problem?: string): void => {
+      if (isDone) return
+      isDone = true
+      clearTimeout(timer)
+      if (problem) problems.push(problem)
+      resolve()
+      parser.destroy()
+    }
+    const timer = setTimeout(
+      () => finish('reading the structure took too long and was stopped'),
+      Math.max(1, endsAt - performance.now()),
+    )
+    parser.on('error', (error: Error) => finish(problemOf(error)))
+    parser.on('end', () => finish())
+    parser.on('close', () => finish())
+    parser.on('data', (attachment: Attachment) => {
+      if (attachment.type !== 'attachment') return
+      const node = current as Node
+      const pieces: Buffer[] = []
+      const { path, within } = placeOf(node)
+      const isRead = leaves.length < limits.messageParts && within.length <= limits.mimeDepth
+      if (isRead) leaves.push({ path, head: heads.get(node) as Head, within, raw: EMPTY })
+      else if (leaves.length >= limits.messageParts) {
+        finish(`more than ${limits.messageParts} parts; the rest was not read`)
+        return
+      } else note(problems, `parts deeper than ${limits.mimeDepth} levels were not read`)
+      const leaf = leaves.at(-1)
+      const close = (): void => {
+        if (isRead && leaf)
+          leaf.raw = pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces)
+        attachment.release()
+      }
+      attachment.content.on('data', (piece: Buffer) => {
+        if (isRead) pieces.push(piece)
+      })
+      attachment.content.on('end', close)
+      attachment.content.on('error', close)
+    })
+    void feed(parser, mail, () => isDone)
+  })
+
+  for (const [node, pieces] of outside) {
+    const { path, within } = placeOf(node)
+    const raw = Buffer.concat(pieces)
+    if (
+      raw.length === 0 ||
+      leaves.length >= limits.messageParts ||
+      within.length > limits.mimeDepth
+    )
+      continue
+    note(problems, 'a multipart has no parts; it was read as text')
+    leaves.push({ path: path || '1', head: withoutType(heads.get(node) as Head), within, raw })
+  }
+  return { head: root ?? { fields: [], isWellFormed: false }, leaves, problems }
+}
+
+const EMPTY = Buffer.alloc(0)
+
+async function feed(parser: MailParser, mail: Buffer, isDone: () => boolean): Promise<void> {
+  for (let at = 0; at < mail.length && !isDone(); at += CHUNK) {
+    if (!parser.write(mail.subarray(at, at + CHUNK)))
+      await new Promise<void>((resolve) => {
+        parser.once('drain', resolve)
+        parser.once('close', resolve)
+      })
+  }
+  if (!isDone()) parser.end()
+}
+
+function placeOf(node: Node): { path: string; within: Multipart[] } {
+  const within: Multipart[] = []
+  for (let above = node.parentNode; above; above = above.parentNode)
+    within.unshift({ path: pathOf(above), subtype: (above.multipart || 'mixed').toLowerCase() })
+  return { path: pathOf(node) || '1', within }
+}
+
+function pathOf(node: Node): string {
+  return (node.partNr || []).filter((step) => step !== 'TEXT').join('.')
+}
+
+/** A multipart that has no parts is text, whatever it says; its transfer encoding still counts. */
+function withoutType(head: Head): Head {
+  return {
+    fields: head.fields.filter(
+      ({ name }) => name !== 'content-type' && name !== 'content-disposition',
+    ),
+    isWellFormed: head.isWellFormed,
+  }
+}
+
+function problemOf(error: Error & { code?: string }): string {
+  if (error.code === 'EMAXLEN')
+    return 'the mail has too many parts or too long a head; the rest was not read'
+  return `the structure could not be read to its end (${error.message.replace(/[\p{Cc}\s]+/gu, ' ').slice(0, 100)})`
+}
+
+function note(problems: string[], problem: string): void {
+  if (!problems.includes(problem)) problems.push(problem)
+}
