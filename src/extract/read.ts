@@ -120,7 +120,7 @@ export async function readDocument(
   }
 
   const pages = sink.finish()
-  const hasText = pages.some((page) => page.text.trim() !== '')
+  const hasText = pages.some((page) => !page.aside && page.text.trim() !== '')
   if (!hasText && cut?.by === 'archive-bytes')
     return result({
       kind: 'declined',

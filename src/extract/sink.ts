@@ -11,6 +11,8 @@ export class TextSink {
   readonly #budget: Budget
   readonly #pages: TextPage[] = []
   readonly #members: string[] = []
+  /** Page that was open when each member began: it goes on after the member. */
+  readonly #numbers: Array<number | undefined> = []
   #chunks: string[] = []
   #current: TextPage = { text: '' }
   #charsLeft: number
@@ -56,6 +58,7 @@ export class TextSink {
   enter(name: string): void {
     this.#close()
     this.#members.push(name)
+    this.#numbers.push(this.#current.page)
     this.#current = this.#fresh()
   }
 
@@ -63,6 +66,23 @@ export class TextSink {
     this.#close()
     this.#members.pop()
     this.#current = this.#fresh()
+    const page = this.#numbers.pop()
+    if (page !== undefined) this.#current.page = page
+  }
+
+  /**
+   * Writes a text about the document (its author) on a page of its own: a search finds it, but it is no
+   * text of the document.
+   */
+  aside(text: string): void {
+    if (text.trim() === '') return
+    const { page } = this.#current
+    this.#close()
+    this.#current = { ...this.#fresh(), aside: true }
+    this.line(text)
+    this.#close()
+    this.#current = this.#fresh()
+    if (page !== undefined) this.#current.page = page
   }
 
   /** Members that are open now, outermost first: `report.zip › plan.docx` without the content itself. */

@@ -1,4 +1,5 @@
 import type { Extractor } from './extractor.js'
+import { docx } from './docx.js'
 import { image } from './image.js'
 import { pdf } from './pdf.js'
 
@@ -7,7 +8,7 @@ import { pdf } from './pdf.js'
  * A row loads its parser inside `extract()`, so that reading names and versions costs nothing.
  * A new format is one file, one row here, one fixture.
  */
-export const EXTRACTORS: readonly Extractor[] = [pdf, image]
+export const EXTRACTORS: readonly Extractor[] = [docx, pdf, image]
 
 const BY_TYPE = new Map<string, Extractor>()
 for (const extractor of EXTRACTORS)

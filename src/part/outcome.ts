@@ -11,6 +11,8 @@ export interface TextPage {
   page?: number
   /** Where in a nest the page lies, members joined by ` › `: `2023/plan.docx › image1.png`; absent for the content itself. */
   member?: string
+  /** About the document and not in it (its author): found by a search, left out where the text is printed. */
+  aside?: true
   /** What OCR saw of this page, when OCR read it. */
   ocr?: OcrPage
   /** For a page where a text layer and OCR competed: which won, why, and both scores (0 to 1). */

@@ -1,0 +1,18 @@
+/**
+ * Writes the Office fixtures under test/fixtures/office and their manifest.
+ * Run: npx tsx scripts/make-office-fixtures.ts, then UPDATE=1 npx vitest run test/fixtures.test.ts and
+ * read the difference.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { DOCX } from './fixtures/docx.js'
+
+const FOLDER = new URL('../test/fixtures/', import.meta.url)
+const ALL = [...DOCX]
+
+mkdirSync(new URL('office/', FOLDER), { recursive: true })
+const lines = ['fixture\tlane\texpect\tmade by\twhy it exists']
+for (const { name, why, make, lane = 'text', expect = 'ok' } of ALL) {
+  writeFileSync(new URL(`office/${name}`, FOLDER), await make())
+  lines.push(['office/' + name, lane, expect, 'scripts/make-office-fixtures.ts', why].join('\t'))
+}
+writeFileSync(new URL('office.manifest.tsv', FOLDER), lines.join('\n') + '\n')

@@ -1,0 +1,300 @@
+/**
+ * Word: docx and its macro, template and strict forms, as a reader sees them: headers, body, footers,
+ * notes, comments, text boxes, charts, SmartArt, alternative texts, then embedded documents and pictures.
+ * Deleted text, field codes, placeholders and phonetic guides stay out.
+ *
+ * Format: ECMA-376 part 1, chapter 17 (WordprocessingML).
+ */
+import { posix } from 'node:path'
+import { Declined, type Context, type Extractor, type Facts, type Source } from './extractor.js'
+import { Alternates } from './office/alternates.js'
+import { alternativeText, alternativeTexts, readChart, readSmartArt } from './office/drawing.js'
+import { Flow } from './office/flow.js'
+import { Inside } from './office/inside.js'
+import {
+  OfficePackage,
+  writeLink,
+  writeLinks,
+  writeProperties,
+  type Relationships,
+} from './office/package.js'
+import { symbolCharacter } from './office/symbols.js'
+import type { TextSink } from './sink.js'
+import { scanEntry, type XmlHandler, type XmlScanner } from './xml.js'
+
+export const docx: Extractor = {
+  name: 'docx',
+  version: 1,
+  title: 'Word (docx, docm, dotx, dotm)',
+  types: [
+    'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+    'application/vnd.openxmlformats-officedocument.wordprocessingml.template',
+    'application/vnd.ms-word.document.macroenabled.12',
+    'application/vnd.ms-word.template.macroenabled.12',
+  ],
+  extensions: ['docx', 'docm', 'dotx', 'dotm'],
+  lane: 'text',
+  extract: readWord,
+}
+
+/** Parts around the body by their relationship's type, in the order they are written. */
+const BEFORE = ['header']
+const AFTER = ['footer', 'footnotes', 'endnotes', 'comments']
+
+async function readWord(source: Source, sink: TextSink, context: Context): Promise<Facts> {
+  const pack = await OfficePackage.open(source, context)
+  const main = await pack.mainPart('wordprocessingml', 'word/document.xml')
+  if (main === undefined) throw new Declined('damaged', 'no main document part')
+  const relationships = await pack.relationships(main)
+  const inside = new Inside(pack, context)
+  const document: WordDocument = { pack, sink, context, links: new Set(), inside }
+
+  const seen = new Set<string>()
+  const around = async (types: string[]): Promise<void> => {
+    for (const { target } of relationships.ofType(...types)) {
+      const chunks: string[] = []
+      try {
+        await readPart(target, document, new Flow({ write: (text) => chunks.push(text) }))
+      } finally {
+        const text = chunks.join('')
+        if (!seen.has(text)) sink.write(text)
+        seen.add(text)
+      }
+    }
+  }
+  await around(BEFORE)
+  await readPart(main, document, new Flow(sink))
+  for (const type of AFTER) await around([type])
+  const written = new Set<string>()
+  for (const link of document.links) writeLink(link, written, sink)
+  for (const { target } of [{ target: main }, ...relationships.ofType(...BEFORE, ...AFTER)])
+    writeLinks(await pack.relationships(target), written, sink)
+  await writeProperties(pack, sink)
+  await inside.read()
+  return {
+    empty: inside.hasPictures ? 'only-images' : 'no-content',
+    ...(pack.problem && { partial: pack.problem }),
+  }
+}
+
+interface WordDocument {
+  pack: OfficePackage
+  sink: TextSink
+  context: Context
+  /** Targets of HYPERLINK fields. */
+  links: Set<string>
+  inside: Inside
+}
+
+async function readPart(part: string, document: WordDocument, flow: Flow): Promise<void> {
+  const entry = document.pack.member(part)
+  if (!entry) return
+  const relationships = await document.pack.relationships(part)
+  document.inside.collect(relationships)
+  const handler = new WordHandler(document, relationships, flow)
+  try {
+    document.pack.note(
+      await scanEntry(entry, document.context.budget, handler, () => handler.readWaiting()),
+    )
+  } finally {
+    flow.end()
+  }
+}
+
+/** Elements that say how something looks; nothing in them is text. */
+const PROPERTIES = new Set([
+  'pPr',
+  'rPr',
+  'tblPrEx',
+  'tblGrid',
+  'trPr',
+  'tcPr',
+  'sectPr',
+  'sdtEndPr',
+  'ctrlPr',
+  // deleted, moved away, phonetic guides
+  'del',
+  'moveFrom',
+  'delText',
+  'delInstrText',
+  'rt',
+])
+
+class WordHandler implements XmlHandler {
+  readonly #document: WordDocument
+  readonly #relationships: Relationships
+  readonly #flow: Flow
+  readonly #alternates = new Alternates()
+  /** One for each open content control: it shows its placeholder. */
+  readonly #controls: boolean[] = []
+  /** Parts that stand where they are referred to, read when their paragraph is over. */
+  #waiting: Array<() => Promise<void>> = []
+  #isText = false
+  #isInstruction = false
+  #instruction = ''
+  #choices: string[] = []
+  #choice = 0
+
+  constructor(document: WordDocument, relationships: Relationships, flow: Flow) {
+    this.#document = document
+    this.#relationships = relationships
+    this.#flow = flow
+  }
+
+  open(name: string, xml: XmlScanner): void {
+    switch (name) {
+      case 't':
+        this.#isText = true
+        return
+      case 'r':
+      case 'p':
+      case 'tc':
+      case 'tr':
+        return
+      case 'tab':
+      case 'ptab':
+        return this.#flow.text('\t')
+      case 'br':
+      case 'cr':
+        return this.#flow.newline()
+      case 'noBreakHyphen':
+        return this.#flow.text('-')
+      case 'sym':
+        return this.#flow.text(
+          symbolCharacter(xml.attribute('font') ?? '', parseInt(xml.attribute('char') ?? '', 16)),
+        )
+      case 'txbxContent':
+      case 'txBody':
+        return this.#flow.enterBox()
+      case 'instrText':
+        this.#isInstruction = true
+        return
+      case 'fldChar':
+        if (xml.attribute('fldCharType') === 'begin') this.#instruction = ''
+        else this.#fieldLink(this.#instruction)
+        return
+      case 'fldSimple':
+        return this.#fieldLink(xml.attribute('instr') ?? '')
+      case 'sdt':
+        this.#controls.push(false)
+        return
+      case 'showingPlcHdr':
+        if (!/^(?:0|false|off)$/.test(xml.attribute('val') ?? ''))
+          this.#controls[this.#controls.length - 1] = true
+        return
+      case 'sdtContent':
+        if (this.#controls[this.#controls.length - 1]) xml.skip()
+        return
+      case 'footnote':
+      case 'endnote':
+        if (/eparator|Notice/.test(xml.attribute('type') ?? '')) xml.skip()
+        return
+      case 'docPr':
+      case 'cNvPr':
+        return alternativeTexts(xml, this.#flow)
+      case 'shape':
+      case 'rect': {
+        const text = alternativeText(xml.attribute('alt'))
+        if (text) this.#flow.behind(text)
+        return
+      }
+      case 'textpath': {
+        const text = xml.attribute('string')
+        if (text) this.#flow.behind(text)
+        return
+      }
+      case 'tblCaption':
+      case 'tblDescription': {
+        const text = alternativeText(xml.attribute('val'))
+        if (text) this.#flow.behind(text)
+        return
+      }
+      case 'chart':
+        return this.#await(xml.relation('id'), readChart)
+      case 'relIds':
+        return this.#await(xml.relation('dm'), readSmartArt)
+      case 'altChunk':
+        this.#waiting.push(this.#chunk(xml.relation('id')))
+        return xml.pause()
+      case 'ddList':
+        this.#choices = []
+        this.#choice = 0
+        return
+      case 'result':
+        this.#choice = Number(xml.attribute('val')) || 0
+        return
+      case 'listEntry':
+        this.#choices.push(xml.attribute('val') ?? '')
+        return
+      default:
+        if (PROPERTIES.has(name)) xml.skip()
+        else this.#alternates.open(name, xml)
+    }
+  }
+
+  close(name: string, xml: XmlScanner): void {
+    switch (name) {
+      case 't':
+        this.#isText = false
+        return
+      case 'instrText':
+        this.#isInstruction = false
+        return
+      case 'p':
+        this.#flow.paragraph()
+        if (this.#waiting.length > 0 && !this.#flow.isInBox) xml.pause()
+        return
+      case 'tc':
+        return this.#flow.cell()
+      case 'tr':
+        return this.#flow.newline()
+      case 'txbxContent':
+      case 'txBody':
+        return this.#flow.leaveBox()
+      case 'sdt':
+        this.#controls.pop()
+        return
+      case 'ddList':
+        return this.#flow.text(this.#choices[this.#choice] ?? '')
+      default:
+        this.#alternates.close(name)
+    }
+  }
+
+  text(text: string): void {
+    if (this.#isText) this.#flow.text(text)
+    else if (this.#isInstruction && this.#instruction.length < 4_000) this.#instruction += text
+  }
+
+  /** Reads the parts that stand behind the paragraph that is over. */
+  async readWaiting(): Promise<void> {
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const read of waiting) await read()
+  }
+
+  #await(id: string | undefined, read: typeof readChart): void {
+    const { pack, context } = this.#document
+    const target = this.#relationships.byId(id)?.target
+    if (target !== undefined) this.#waiting.push(() => read(target, pack, this.#flow, context))
+  }
+
+  /** An alternative format chunk: html, mht, rtf or another Word document read in place. */
+  #chunk(id: string | undefined): () => Promise<void> {
+    return async () => {
+      const { pack, sink, context } = this.#document
+      const target = this.#relationships.byId(id)?.target
+      const bytes = target === undefined ? undefined : await pack.bytes(target)
+      if (!bytes || target === undefined) return
+      sink.write('\n')
+      await context.nested(bytes, posix.basename(target), '', { transparent: true })
+    }
+  }
+
+  /** HYPERLINK "target" of a field. */
+  #fieldLink(instruction: string): void {
+    const target = /^\s*HYPERLINK\s+"([^"]+)"/.exec(instruction)?.[1]
+    if (target) this.#document.links.add(target)
+    this.#instruction = ''
+  }
+}

@@ -1,0 +1,122 @@
+/**
+ * What drawings hold in every Office document: alternative texts, charts and SmartArt (DrawingML,
+ * ECMA-376 part 1, chapters 20 and 21).
+ */
+import type { Context } from '../extractor.js'
+import { scanEntry, type XmlHandler, type XmlScanner } from '../xml.js'
+import type { Flow } from './flow.js'
+import type { OfficePackage } from './package.js'
+
+/** Names that programs give by themselves. */
+const GIVEN_BY_PROGRAM =
+  /^(?:picture|image|grafik|graphic|bild|photo|shape|rectangle|text ?box|textfeld|chart|diagramm?|object|objekt|table|tabelle|group|gruppe|content placeholder|placeholder|imagen|immagine|afbeelding|図|图片|그림)?[\s_-]*\d*(?:\.(?:png|jpe?g|gif|bmp|emf|wmf|tiff?))?$/i
+/** What programs add to descriptions they made up. */
+const MADE_UP_BY_PROGRAM =
+  /description (?:automatically )?generated|generated (?:automatically|by ai)|automatically[ -]generated|ai-generated content|automatisch generiert|générée? automatiquement|generad[ao] automáticamente|generat[ao] automaticamente|自動的に生成|自动生成/i
+
+/** The alternative text a person wrote for a drawing, or undefined. */
+export function alternativeText(text: string | undefined): string | undefined {
+  const written = text?.replace(/\s+/g, ' ').trim()
+  if (!written || GIVEN_BY_PROGRAM.test(written) || MADE_UP_BY_PROGRAM.test(written))
+    return undefined
+  return written
+}
+
+/** Lets the alternative texts (`descr`, `title`) of a `docPr` or `cNvPr` follow the paragraph. */
+export function alternativeTexts(xml: XmlScanner, flow: Flow): void {
+  for (const name of ['title', 'descr']) {
+    const text = alternativeText(xml.attribute(name))
+    if (text) flow.behind(text)
+  }
+}
+
+/** Reads a chart's titles, series names and cached categories. Its numbers stay out, as does the workbook behind it. */
+export async function readChart(
+  part: string,
+  pack: OfficePackage,
+  flow: Flow,
+  context: Context,
+): Promise<void> {
+  await readPart(part, pack, new ChartHandler(flow), context)
+  flow.newline()
+}
+
+/** Reads the texts of a SmartArt's data part; the drawing part repeats them. */
+export async function readSmartArt(
+  part: string,
+  pack: OfficePackage,
+  flow: Flow,
+  context: Context,
+): Promise<void> {
+  await readPart(part, pack, new SmartArtHandler(flow), context)
+  flow.newline()
+}
+
+async function readPart(
+  part: string,
+  pack: OfficePackage,
+  handler: XmlHandler,
+  context: Context,
+): Promise<void> {
+  const entry = pack.member(part)
+  if (entry) pack.note(await scanEntry(entry, context.budget, handler))
+}
+
+class ChartHandler implements XmlHandler {
+  readonly #flow: Flow
+  #isText = false
+  #inNumbers = 0
+  #inCategories = 0
+
+  constructor(flow: Flow) {
+    this.#flow = flow
+  }
+
+  open(name: string, xml: XmlScanner): void {
+    if (name === 't') this.#isText = true
+    else if (name === 'v') this.#isText = this.#inNumbers === 0 || this.#inCategories > 0
+    else if (name === 'numCache' || name === 'numLit' || name === 'numDim') this.#inNumbers++
+    else if (name === 'cat') this.#inCategories++
+    else if (name === 'pt') this.#isText = this.#inNumbers === 0
+    else if (name === 'f' || name === 'formatCode' || name === 'AlternateContent') xml.skip()
+  }
+
+  close(name: string): void {
+    if (name === 't' || name === 'v' || name === 'pt') this.#isText = false
+    if (name === 'pt' || name === 'p' || name === 'v') this.#flow.newline()
+    else if (name === 'numCache' || name === 'numLit' || name === 'numDim') this.#inNumbers--
+    else if (name === 'cat') this.#inCategories--
+  }
+
+  text(text: string): void {
+    if (this.#isText && (text.trim() !== '' || text.length < 3)) this.#flow.text(text)
+  }
+}
+
+class SmartArtHandler implements XmlHandler {
+  readonly #flow: Flow
+  #isText = false
+  #isPrompt = false
+
+  constructor(flow: Flow) {
+    this.#flow = flow
+  }
+
+  open(name: string, xml: XmlScanner): void {
+    if (name === 't') this.#isText = !this.#isPrompt
+    else if (name === 'pt') this.#isPrompt = false
+    else if (name === 'prSet') this.#isPrompt = /^(?:1|true)$/.test(xml.attribute('phldr') ?? '')
+    else if (name === 'cNvPr') alternativeTexts(xml, this.#flow)
+  }
+
+  close(name: string): void {
+    // dgm:t holds the text body, a:t inside of it the text: both are called t
+    if (name === 't') this.#isText = false
+    else if (name === 'p' || name === 'br') this.#flow.newline()
+    else if (name === 'pt') this.#flow.paragraph()
+  }
+
+  text(text: string): void {
+    if (this.#isText && text.trim() !== '') this.#flow.text(text)
+  }
+}

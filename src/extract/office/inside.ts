@@ -1,0 +1,93 @@
+/**
+ * Documents and pictures inside an Office document: handed to the table again, under the one budget of
+ * the nest. Without OCR a picture is only counted.
+ */
+import { posix } from 'node:path'
+import type { Context } from '../extractor.js'
+import { inflateHead, type ZipEntry } from '../zip.js'
+import type { OfficePackage, Relationships } from './package.js'
+import { unwrapOleObject } from './ole-object.js'
+import { pictureSize } from './picture-size.js'
+
+/** Bytes looked at for a picture's header; JPEG may carry metadata before it. */
+const HEAD_BYTES = 64 * 1024
+const READABLE_PICTURES = /\.(?:png|jpe?g|jfif|gif|bmp|dib|webp|tiff?)$/i
+
+/** Collects what parts refer to, each member once, and reads it when the document's own text is done. */
+export class Inside {
+  readonly #pack: OfficePackage
+  readonly #context: Context
+  readonly #seen = new Set<string>()
+  #pictures: string[] = []
+  #documents: string[] = []
+  /** Pictures that only OCR can read were met. */
+  hasPictures = false
+
+  constructor(pack: OfficePackage, context: Context) {
+    this.#pack = pack
+    this.#context = context
+  }
+
+  /** Notes the pictures and embedded documents a part refers to. */
+  collect(relationships: Relationships): void {
+    for (const { type, target, isExternal } of relationships.all) {
+      if (isExternal || this.#seen.has(target)) continue
+      if (type === 'image') {
+        this.#seen.add(target)
+        this.#pictures.push(target)
+      } else if (type === 'package' || type === 'oleObject') {
+        this.#seen.add(target)
+        this.#documents.push(target)
+      }
+    }
+  }
+
+  /** Notes a picture by its member name. */
+  collectPicture(member: string): void {
+    if (this.#seen.has(member)) return
+    this.#seen.add(member)
+    this.#pictures.push(member)
+  }
+
+  /** Notes an embedded document by its member name. */
+  collectDocument(member: string): void {
+    if (this.#seen.has(member)) return
+    this.#seen.add(member)
+    this.#documents.push(member)
+  }
+
+  /** Reads what was collected since the last call: documents, then pictures. @throws {Cut} */
+  async read(): Promise<void> {
+    const documents = this.#documents
+    const pictures = this.#pictures
+    this.#documents = []
+    this.#pictures = []
+    for (const member of documents) {
+      const bytes = await this.#pack.bytes(member)
+      if (!bytes) continue
+      for (const { name, content } of await unwrapOleObject(bytes, posix.basename(member)))
+        await this.#context.nested(content, name)
+    }
+    for (const member of pictures) await this.#picture(member)
+  }
+
+  async #picture(member: string): Promise<void> {
+    const entry = this.#pack.member(member)
+    if (!entry || !READABLE_PICTURES.test(member) || !this.#isWorthReading(entry)) return
+    this.hasPictures = true
+    if (this.#context.lane === 'text') return this.#context.budget.leaveForOcr()
+    const bytes = await this.#pack.bytes(member)
+    if (bytes) await this.#context.nested(bytes, posix.basename(member))
+  }
+
+  /** The rules of `skipped-tiny`, on the claimed size and the header. */
+  #isWorthReading(entry: ZipEntry): boolean {
+    const { imageBytesMin, imageShortSideMin } = this.#context.budget.limits
+    const size = pictureSize(inflateHead(entry, HEAD_BYTES))
+    if (!size) return false
+    if (size.isBilevel && size.width * size.height >= 1_000_000) return true
+    return (
+      entry.declaredSize >= imageBytesMin && Math.min(size.width, size.height) >= imageShortSideMin
+    )
+  }
+}

@@ -1,0 +1,210 @@
+/**
+ * The package around an Office document (ECMA-376 part 2): members by name, relationships, content
+ * types, and the parts every kind shares (properties, pictures, embedded documents).
+ */
+import { posix } from 'node:path'
+import { Declined, type Context, type Source } from '../extractor.js'
+import type { TextSink } from '../sink.js'
+import { inflateAll, openZip, type ZipEntry } from '../zip.js'
+import { parseSmallXml } from './small-xml.js'
+
+export interface Relationship {
+  id: string
+  /** Last segment of the type's URI, the same in strict and transitional: `image`, `hyperlink`. */
+  type: string
+  /** Member name for a part, the target as written for something external. */
+  target: string
+  isExternal: boolean
+}
+
+/** Relationships of one part, in the order of the file. */
+export class Relationships {
+  readonly all: readonly Relationship[]
+  readonly #byId: Map<string, Relationship>
+
+  constructor(all: Relationship[]) {
+    this.all = all
+    this.#byId = new Map(all.map((relationship) => [relationship.id, relationship]))
+  }
+
+  byId(id: string | undefined): Relationship | undefined {
+    return id === undefined ? undefined : this.#byId.get(id)
+  }
+
+  ofType(...types: string[]): Relationship[] {
+    return this.all.filter((relationship) => types.includes(relationship.type))
+  }
+}
+
+export class OfficePackage {
+  readonly #entries = new Map<string, ZipEntry>()
+  readonly #relationships = new Map<string, Relationships>()
+  readonly #context: Context
+  readonly #problems: string[] = []
+  readonly entries: readonly ZipEntry[]
+
+  private constructor(entries: readonly ZipEntry[], context: Context) {
+    this.entries = entries
+    this.#context = context
+    for (const entry of entries) {
+      const key = memberKey(entry.name)
+      if (!this.#entries.has(key)) this.#entries.set(key, entry)
+    }
+  }
+
+  /** @throws {Declined} `damaged` when the bytes hold no zip member */
+  static async open(source: Source, context: Context): Promise<OfficePackage> {
+    let zip
+    try {
+      zip = await openZip(source.bytes, context.budget.limits.archiveEntries)
+    } catch (error) {
+      throw new Declined('damaged', error instanceof Error ? error.message : 'no zip archive')
+    }
+    const opened = new OfficePackage(zip.entries, context)
+    if (zip.problem) opened.note(zip.problem)
+    return opened
+  }
+
+  /** Remembers what could not be read. */
+  note(problem: string | undefined): void {
+    if (problem && this.#problems.length < 20) this.#problems.push(problem)
+  }
+
+  /** What could not be read, one sentence; undefined when all could. */
+  get problem(): string | undefined {
+    return this.#problems.length > 0 ? this.#problems.join('; ') : undefined
+  }
+
+  /** A member by its name in any case, with or without a leading slash. */
+  member(name: string): ZipEntry | undefined {
+    return this.#entries.get(memberKey(name))
+  }
+
+  /** The whole of a small member; undefined when it is missing or cannot be inflated. */
+  async bytes(name: string): Promise<Buffer | undefined> {
+    const entry = this.member(name)
+    if (!entry) return undefined
+    try {
+      return await inflateAll(entry, this.#context.budget)
+    } catch (error) {
+      if (error instanceof Error && error.name === 'Cut') throw error
+      this.note(error instanceof Error ? error.message : String(error))
+      return undefined
+    }
+  }
+
+  /** Relationships of a part, or of the package for `''`. None when the file is missing. */
+  async relationships(part: string): Promise<Relationships> {
+    const known = this.#relationships.get(part)
+    if (known) return known
+    const folder = posix.dirname(part)
+    const name = `${folder === '.' ? '' : folder + '/'}_rels/${posix.basename(part)}.rels`
+    const bytes = await this.bytes(name)
+    const root = bytes && (await parseSmallXml(bytes))
+    const all: Relationship[] = []
+    for (const { name: element, attributes } of root?.children ?? []) {
+      if (element !== 'Relationship') continue
+      const target = attributes.Target ?? ''
+      const isExternal = attributes.TargetMode?.toLowerCase() === 'external'
+      all.push({
+        id: attributes.Id ?? '',
+        type: (attributes.Type ?? '').split('/').pop() as string,
+        target: isExternal ? target : resolveTarget(part, target),
+        isExternal,
+      })
+    }
+    const relationships = new Relationships(all)
+    this.#relationships.set(part, relationships)
+    return relationships
+  }
+
+  /**
+   * The main part: by the package's relationships, by its content type, by its usual name.
+   *
+   * @param contentType fragment of the main part's content type: `wordprocessingml`
+   * @param usual usual name, lower case: `word/document.xml`
+   */
+  async mainPart(contentType: string, usual: string): Promise<string | undefined> {
+    const root = await this.relationships('')
+    for (const { target } of root.ofType('officeDocument', 'document'))
+      if (this.member(target)) return target
+    const types = await this.bytes('[Content_Types].xml')
+    for (const { attributes } of (types && (await parseSmallXml(types)))?.children ?? []) {
+      const type = (attributes.ContentType ?? '').toLowerCase()
+      if (attributes.PartName && type.includes(contentType) && type.includes('main+xml')) {
+        const name = attributes.PartName.replace(/^\//, '')
+        if (this.member(name)) return name
+      }
+    }
+    if (this.member(usual)) return usual
+    const folder = posix.dirname(usual)
+    return this.entries.find(
+      ({ name }) =>
+        memberKey(name).startsWith(folder + '/') && memberKey(name).endsWith(posix.basename(usual)),
+    )?.name
+  }
+}
+
+function memberKey(name: string): string {
+  return name
+    .replaceAll('\\', '/')
+    .replace(/^\.?\/+/, '')
+    .toLowerCase()
+}
+
+/** A relationship's target as a member name. Targets are relative to their part, or absolute. ECMA-376 part 2, 6.5. */
+function resolveTarget(part: string, target: string): string {
+  let path = target.replaceAll('\\', '/')
+  try {
+    path = decodeURIComponent(path)
+  } catch {
+    // not percent-encoded
+  }
+  if (path.startsWith('/')) return path.slice(1)
+  return posix.normalize(posix.join(posix.dirname(part), path)).replace(/^(\.\.\/)+/, '')
+}
+
+/** Where the properties stand, their elements that a person fills in, and the order they are written in. */
+const CORE_PROPERTIES = ['title', 'subject', 'keywords', 'description', 'category', 'creator']
+/** Titles, authors and descriptions that programs put there. */
+const GIVEN_BY_PROGRAM =
+  /^(?:powerpoint[ -]presentation|powerpoint-präsentation|présentation powerpoint|presentación de powerpoint|word document|document|slide 1|untitled|generated by [\w-]+|python-docx|openpyxl|xlsxwriter|apache poi|docx4j|phpword|phpspreadsheet|unknown(?: creator)?|windows user|microsoft office user)$/i
+
+/**
+ * Writes title, subject, author, keywords, description and category, a line each.
+ * Template and program names stay out.
+ */
+export async function writeProperties(pack: OfficePackage, sink: TextSink): Promise<void> {
+  const root = await pack.relationships('')
+  const part = root.ofType('core-properties')[0]?.target ?? 'docProps/core.xml'
+  const bytes = await pack.bytes(part)
+  const properties = bytes && (await parseSmallXml(bytes))
+  if (!properties) return
+  const seen = new Set<string>()
+  for (const wanted of CORE_PROPERTIES)
+    for (const { name, text } of properties.children) {
+      const value = text.replace(/\s+/g, ' ').trim()
+      if (name !== wanted || value === '' || seen.has(value) || GIVEN_BY_PROGRAM.test(value))
+        continue
+      seen.add(value)
+      if (wanted === 'creator') sink.aside(value)
+      else sink.line(value)
+    }
+}
+
+/** Writes the external targets of hyperlinks, a line each, each once in the document. */
+export function writeLinks(relationships: Relationships, seen: Set<string>, sink: TextSink): void {
+  for (const { target, isExternal } of relationships.ofType('hyperlink'))
+    if (isExternal) writeLink(target, seen, sink)
+}
+
+/** Writes one hyperlink target unless it stood before. */
+export function writeLink(target: string, seen: Set<string>, sink: TextSink): void {
+  const shown = target
+    .replace(/^mailto:/i, '')
+    .replace(/\?subject=.*/i, '')
+    .trim()
+  if (shown === '' || seen.has(shown) || /^(?:file|javascript):/i.test(shown)) return
+  seen.add(shown)
+  sink.line(shown)
+}
