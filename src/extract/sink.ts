@@ -101,13 +101,24 @@ export class TextSink {
   }
 
   #close(): void {
-    const text = this.#chunks.join('').normalize('NFC').replaceAll('\0', '')
+    const text = clean(this.#chunks.join(''))
     this.#chunks = []
     if (text.trim() === '' && this.#current.choice === undefined) return
     this.#current.text = text
     this.#pages.push(this.#current)
   }
 }
+
+/** NFC, lines ended by \n, no control characters, no halves of characters. */
+function clean(text: string): string {
+  return text
+    .replace(/\r\n?|[\v\f\x85\u2028\u2029]/g, '\n')
+    .replace(CONTROLS, '')
+    .replace(/\p{Surrogate}/gu, '\ufffd')
+    .normalize('NFC')
+}
+
+const CONTROLS = /[\0-\x08\x0e-\x1f\x7f]/g
 
 /** Never cuts a surrogate pair in two. */
 function wholeCharacters(text: string, length: number): number {

@@ -75,11 +75,11 @@ function isOddControl(byte: number): boolean {
   return (byte < 32 && !(byte >= 8 && byte <= 13) && byte !== 0x1b && byte !== 0x1a) || byte === 127
 }
 
-/** At most one byte in fifty; random bytes have one in ten. */
+/** At most one byte in fifty, and one in a short text; random bytes have one in ten. */
 function fewControls(bytes: Buffer): boolean {
   let odd = 0
   for (const byte of bytes) if (isOddControl(byte)) odd++
-  return odd * 50 <= bytes.length
+  return odd * 2 < bytes.length && odd <= 1 + bytes.length / 50
 }
 
 /** Headers that begin mail and news, lower case. */
@@ -250,12 +250,17 @@ export function kindOfText(text: string, hint: string): string {
     if (markup) return markup
   }
   if (/^ID;P/.test(start)) return 'application/x-sylk'
-  if (hint.startsWith('text/') || TEXT_HINTS.has(hint)) {
-    // what the hint says must not need bytes that are not there
-    if (!['text/html', 'text/calendar', 'text/vcard', 'text/xml'].includes(hint)) return hint
-  }
+  if (TEXT_HINTS.has(hint)) return hint
   if (/^[{[]\s*(?:["{[\]}\d-]|true|false|null)/.test(start)) return 'application/json'
   return 'text/plain'
 }
 
-const TEXT_HINTS = new Set(['application/json', 'application/x-sylk'])
+/** Kinds of text that bytes alone do not tell. */
+const TEXT_HINTS = new Set([
+  'text/csv',
+  'text/tab-separated-values',
+  'text/markdown',
+  'text/javascript',
+  'text/css',
+  'application/json',
+])

@@ -1,14 +1,30 @@
 import type { Extractor } from './extractor.js'
+import { calendar } from './calendar.js'
+import { csv } from './csv.js'
 import { docx } from './docx.js'
+import { html } from './html.js'
 import { image } from './image.js'
 import { pdf } from './pdf.js'
+import { plain } from './plain.js'
+import { rtf } from './rtf.js'
+import { xml } from './xml-document.js'
 
 /**
  * Every extractor there is. The first row whose `types` hold the sniffed type reads the content.
  * A row loads its parser inside `extract()`, so that reading names and versions costs nothing.
  * A new format is one file, one row here, one fixture.
  */
-export const EXTRACTORS: readonly Extractor[] = [docx, pdf, image]
+export const EXTRACTORS: readonly Extractor[] = [
+  docx,
+  pdf,
+  image,
+  rtf,
+  html,
+  csv,
+  calendar,
+  xml,
+  plain,
+]
 
 const BY_TYPE = new Map<string, Extractor>()
 for (const extractor of EXTRACTORS)

@@ -1,0 +1,141 @@
+/**
+ * Windows and Macintosh code pages by number, as Office files of before Unicode name them.
+ *
+ * Not responsible for guessing: a file that names no code page is decoded with the one its caller gives.
+ */
+import iconv from 'iconv-lite'
+
+/** Code pages whose usual name is not `cp<number>`. */
+const NAMES: Record<number, string> = {
+  367: 'us-ascii',
+  708: 'iso-8859-6',
+  874: 'windows-874',
+  932: 'shift_jis',
+  936: 'gbk',
+  949: 'euc-kr',
+  950: 'big5',
+  1200: 'utf-16le',
+  1201: 'utf-16be',
+  1250: 'windows-1250',
+  1251: 'windows-1251',
+  1252: 'windows-1252',
+  1253: 'windows-1253',
+  1254: 'windows-1254',
+  1255: 'windows-1255',
+  1256: 'windows-1256',
+  1257: 'windows-1257',
+  1258: 'windows-1258',
+  1361: 'euc-kr',
+  10000: 'macintosh',
+  10001: 'shift_jis',
+  10002: 'big5',
+  10003: 'euc-kr',
+  10004: 'windows-1256',
+  10005: 'windows-1255',
+  10006: 'macgreek',
+  10007: 'x-mac-cyrillic',
+  10008: 'gbk',
+  10010: 'macromania',
+  10017: 'x-mac-cyrillic',
+  10021: 'windows-874',
+  10029: 'maccenteuro',
+  10079: 'maciceland',
+  10081: 'macturkish',
+  10082: 'maccroatian',
+  20127: 'us-ascii',
+  20866: 'koi8-r',
+  20932: 'euc-jp',
+  20936: 'gbk',
+  21866: 'koi8-u',
+  32768: 'macintosh',
+  32769: 'windows-1252',
+  50220: 'iso-2022-jp',
+  50221: 'iso-2022-jp',
+  50222: 'iso-2022-jp',
+  51932: 'euc-jp',
+  51936: 'gbk',
+  51949: 'euc-kr',
+  52936: 'gbk',
+  54936: 'gb18030',
+  65000: 'utf-7',
+  65001: 'utf-8',
+}
+
+type Decode = (bytes: Uint8Array) => string
+
+const DECODERS = new Map<number, Decode>()
+
+/** Name of a code page, lower case; `windows-1252` for a number that nobody knows. */
+export function codePageName(codePage: number): string {
+  const name = NAMES[codePage]
+  if (name) return name
+  if (codePage >= 28591 && codePage <= 28606) return `iso-8859-${codePage - 28590}`
+  return iconv.encodingExists(`cp${codePage}`) ? `cp${codePage}` : 'windows-1252'
+}
+
+/** Decodes bytes by code page number. Never throws; an unknown number is read as 1252. */
+export function decodeCodePage(bytes: Uint8Array, codePage: number): string {
+  let decode = DECODERS.get(codePage)
+  if (!decode) DECODERS.set(codePage, (decode = decoderFor(codePageName(codePage))))
+  return decode(bytes)
+}
+
+/** True for code pages in which a character may take two bytes. */
+export function isDoubleByte(codePage: number): boolean {
+  return /^(shift_jis|gbk|gb18030|euc-|big5)/.test(codePageName(codePage))
+}
+
+function decoderFor(name: string): Decode {
+  try {
+    const decoder = new TextDecoder(name, { ignoreBOM: true })
+    return (bytes) => decoder.decode(bytes)
+  } catch {
+    return (bytes) => iconv.decode(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), name)
+  }
+}
+
+/** Character sets of Windows fonts (LOGFONT, `\fcharset`) and their code pages; 0 and 1 mean the document's own. */
+export const FONT_CODE_PAGES: Record<number, number> = {
+  77: 10000,
+  78: 10001,
+  79: 10003,
+  80: 10008,
+  81: 10002,
+  83: 10005,
+  84: 10004,
+  85: 10006,
+  86: 10081,
+  87: 10021,
+  88: 10029,
+  89: 10007,
+  128: 932,
+  129: 949,
+  130: 1361,
+  134: 936,
+  136: 950,
+  161: 1253,
+  162: 1254,
+  163: 1258,
+  177: 1255,
+  178: 1256,
+  186: 1257,
+  204: 1251,
+  222: 874,
+  238: 1250,
+  254: 437,
+  255: 850,
+}
+
+/** The Symbol font's letters (Adobe Symbol encoding, 0x41 and up); everything else in it is drawing. */
+const SYMBOL_UPPER = 'ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ'
+const SYMBOL_LOWER = 'αβχδεφγηιϕκλμνοπθρστυϖωξψζ'
+
+/** A byte written in a symbol font: Greek letters in Symbol, a space for pictures. */
+export function symbolCharacter(byte: number, fontName: string): string {
+  if (/^symbol/i.test(fontName)) {
+    if (byte >= 0x41 && byte <= 0x5a) return SYMBOL_UPPER[byte - 0x41] as string
+    if (byte >= 0x61 && byte <= 0x7a) return SYMBOL_LOWER[byte - 0x61] as string
+    if (byte >= 0x20 && byte < 0x40) return String.fromCharCode(byte)
+  }
+  return ' '
+}

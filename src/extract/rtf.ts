@@ -1,0 +1,547 @@
+/**
+ * Rich Text Format 1.9.1: what a reader sees, in document order.
+ *
+ * A tokenizer over the bytes with a stack of group states. Notes, comments and text boxes follow the
+ * paragraph that they belong to; each distinct header and footer is read once; hidden and deleted text,
+ * field instructions, pictures and tables of styles are left out; embedded documents are read as members.
+ * Unbalanced braces end nothing. Not responsible for HTML inside RTF (msg.ts), whose text reads the same.
+ */
+import type { Context, Extractor } from './extractor.js'
+import type { TextSink } from './sink.js'
+import { decodeCodePage, FONT_CODE_PAGES, isDoubleByte, symbolCharacter } from './codepage.js'
+
+export const rtf: Extractor = {
+  name: 'rtf',
+  version: 1,
+  title: 'Rich Text Format',
+  types: ['application/rtf'],
+  extensions: ['rtf'],
+  lane: 'text',
+  async extract({ bytes }, sink, context) {
+    const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    const reader = new RtfReader(file, sink)
+    reader.read()
+    for (const object of reader.objects) await readObject(object, context)
+  },
+}
+
+/** Groups whose text is no part of the document's and that no `\\*` marks, or not always. */
+const SKIPPED = new Set(
+  `aftnsep aftnsepc atnid atnref atrfend atrfstart atndate atnicn bkmkend bkmkstart colortbl datafield
+  docvar ebcend ebcstart filetbl formfield ftncn ftnsep ftnsepc aftncn generator latentstyles listname
+  listoverridetable listtable mctrlPr mmathPr nonshppict objalias objclass objname objsect objtime
+  oleclsid panose pict picprop pntxta pntxtb private propname revtbl rsidtbl rxe shprslt sn sp
+  staticval stylesheet sv tc tcn template themedata txe userprops xe xmlnstbl`.split(/\s+/),
+)
+/** Groups marked as ignorable (`\*`) that hold text all the same. */
+const KNOWN_STARRED = new Set(
+  `shpinst shptxt ud annotation atnauthor footnote fldinst do dptxbxtext moMath mmath objdata fldrslt result
+  shppict footerl header footer headerl headerr headerf footerr footerf`.split(/\s+/),
+)
+/** Groups whose text stands apart from the paragraph around it. */
+const ASIDE = new Set(['footnote', 'annotation', 'shptxt', 'dptxbxtext', 'atnauthor'])
+const HEADERS = new Set('header headerl headerr headerf footer footerl footerr footerf'.split(' '))
+/** Parts of `\info` that are read. */
+const PROPERTIES = new Set(['title', 'subject', 'author', 'keywords', 'doccomm', 'category'])
+
+const CHARACTERS: Record<string, string> = {
+  tab: '\t',
+  cell: '\t',
+  nestcell: '\t',
+  emdash: '—',
+  endash: '–',
+  bullet: '•',
+  lquote: '‘',
+  rquote: '’',
+  ldblquote: '“',
+  rdblquote: '”',
+  emspace: ' ',
+  enspace: ' ',
+  qmspace: ' ',
+  zwj: '\u200d',
+  zwnj: '\u200c',
+}
+const LINES = new Set([
+  'par',
+  'line',
+  'row',
+  'nestrow',
+  'sect',
+  'page',
+  'column',
+  'softline',
+  'lbr',
+])
+
+/** Open groups beyond this are counted, not kept. */
+const DEPTH_MAX = 10_000
+/** A paragraph without end is handed on in pieces of so many characters. */
+const PARAGRAPH_CHARS = 100_000
+/** Bytes of embedded objects kept for reading. */
+const OBJECTS_MAX = 50
+
+interface Font {
+  codePage: number
+  isSymbol: boolean
+  name: string
+}
+
+/** Where text of a group goes. */
+type Target = 'body' | 'skip' | 'font' | 'instruction' | 'object' | 'property' | 'buffer'
+
+interface Group {
+  target: Target
+  /** Destination that collects apart, ended with its group. */
+  buffer?: { kind: string; pieces: string[] }
+  unicodeSkip: number
+  font: number
+  lead: string
+  isHidden: boolean
+  isDeleted: boolean
+}
+
+class RtfReader {
+  readonly objects: Buffer[] = []
+  readonly #file: Buffer
+  readonly #sink: TextSink
+  readonly #fonts = new Map<number, Font>()
+  readonly #stack: Group[] = []
+  #group: Group = {
+    target: 'body',
+    unicodeSkip: 1,
+    font: -1,
+    lead: '',
+    isHidden: false,
+    isDeleted: false,
+  }
+  #overflow = 0
+  #codePage = 1252
+  #defaultFont = -1
+  #newFont: Font & { id: number } = { id: -1, codePage: -1, isSymbol: false, name: '' }
+  /** Bytes of the text run that is not decoded yet. */
+  #run: number[] = []
+  #skip = 0
+  #isStarred = false
+  #paragraph: string[] = []
+  #paragraphChars = 0
+  #asides: string[] = []
+  #headers = new Set<string>()
+  #instruction = ''
+  #object = ''
+
+  constructor(file: Buffer, sink: TextSink) {
+    this.#file = file
+    this.#sink = sink
+  }
+
+  read(): void {
+    const file = this.#file
+    const length = file.length
+    let at = 0
+    while (at < length) {
+      const byte = file[at] as number
+      if (byte === 0x7b) {
+        this.#open()
+        at++
+      } else if (byte === 0x7d) {
+        this.#close()
+        at++
+        // after the last group stands nothing, or the rest of a document whose braces do not balance
+        if (
+          this.#stack.length === 0 &&
+          this.#overflow === 0 &&
+          !/^\s*[\\{]/.test(file.toString('latin1', at, at + 64))
+        )
+          break
+      } else if (byte === 0x5c) at = this.#control(at + 1)
+      else {
+        if (byte !== 0x0a && byte !== 0x0d && byte !== 0) this.#byte(byte)
+        at++
+      }
+    }
+    while (this.#stack.length > 0) this.#close()
+    this.#flush()
+    if (this.#paragraph.length > 0) this.#endParagraph()
+    this.#writeAsides()
+  }
+
+  #open(): void {
+    this.#flush()
+    this.#isStarred = false
+    this.#skip = 0
+    if (this.#stack.length >= DEPTH_MAX) {
+      this.#overflow++
+      return
+    }
+    this.#stack.push(this.#group)
+    const { buffer: _, ...inherited } = this.#group
+    this.#group = inherited
+  }
+
+  #close(): void {
+    this.#flush()
+    this.#skip = 0
+    if (this.#overflow > 0) {
+      this.#overflow--
+      return
+    }
+    const closed = this.#group
+    const outer = this.#stack.pop()
+    if (!outer) return
+    this.#group = outer
+    if (closed.target === 'font' && outer.target !== 'font') this.#endFont()
+    if (closed.target === 'instruction' && outer.target !== 'instruction') this.#endInstruction()
+    if (closed.target === 'object' && outer.target !== 'object') this.#endObject()
+    if (closed.buffer) this.#endBuffer(closed.buffer)
+  }
+
+  /** Reads a control word or symbol at `at` (behind the backslash); returns where the text goes on. */
+  #control(at: number): number {
+    const file = this.#file
+    const first = file[at]
+    if (first === undefined) return at
+    if (first === 0x27) {
+      const value = parseInt(file.toString('latin1', at + 1, at + 3), 16)
+      if (Number.isNaN(value)) return at + 1
+      const wasSkipping = this.#skip
+      this.#byte(value)
+      if (wasSkipping > 0 && this.#skip > 0) this.#doubtSkip(at + 3)
+      return at + 3
+    }
+    if (!isLetter(first)) {
+      this.#symbol(first)
+      return at + 1
+    }
+    let end = at
+    while (end < file.length && isLetter(file[end] as number) && end - at < 40) end++
+    const word = file.toString('latin1', at, end)
+    let number: number | undefined
+    const signed = file[end] === 0x2d ? end + 1 : end
+    let digits = signed
+    while (digits < file.length && isDigit(file[digits] as number) && digits - signed < 12) digits++
+    if (digits > signed) {
+      number = Number(file.toString('latin1', end, digits))
+      end = digits
+    }
+    if (file[end] === 0x20) end++
+    if (word === 'bin') {
+      const size = Math.max(0, Math.min(number ?? 0, file.length - end))
+      if (this.#group.target === 'object') this.#object += file.toString('hex', end, end + size)
+      return end + size
+    }
+    this.#word(word, number)
+    return end
+  }
+
+  #symbol(code: number): void {
+    switch (code) {
+      case 0x2a: // \*
+        this.#isStarred = true
+        return
+      case 0x5c:
+      case 0x7b:
+      case 0x7d:
+        this.#byte(code)
+        return
+      case 0x7e:
+        this.#text('\u00a0')
+        return
+      case 0x5f:
+        this.#text('-')
+        return
+      case 0x0a:
+      case 0x0d:
+        this.#line()
+        return
+    }
+    // \- (soft hyphen), \| \: and unknown symbols have no text
+  }
+
+  #word(word: string, number: number | undefined): void {
+    if (word === 'u') {
+      this.#unicode(number ?? 0)
+      return
+    }
+    const isStarred = this.#isStarred
+    this.#isStarred = false
+    if (this.#skip > 0 && (CHARACTERS[word] !== undefined || LINES.has(word))) {
+      this.#skip--
+      return
+    }
+    const group = this.#group
+    const character = CHARACTERS[word]
+    if (character !== undefined) return this.#text(character)
+    if (LINES.has(word)) return this.#line()
+    if (isStarred || SKIPPED.has(word) || DESTINATIONS.has(word)) {
+      if (this.#begin(word, isStarred)) return
+    }
+    switch (word) {
+      case 'ansi':
+        return
+      case 'mac':
+        this.#codePage = 10000
+        return
+      case 'pc':
+        this.#codePage = 437
+        return
+      case 'pca':
+        this.#codePage = 850
+        return
+      case 'ansicpg':
+        if (number && number > 0) this.#codePage = number
+        return
+      case 'deff':
+        this.#defaultFont = number ?? -1
+        return
+      case 'uc':
+        group.unicodeSkip = Math.max(0, Math.min(number ?? 1, 16))
+        return
+      case 'f':
+        this.#flush()
+        if (group.target === 'font') {
+          this.#endFont()
+          this.#newFont.id = number ?? 0
+        } else group.font = number ?? 0
+        return
+      case 'af':
+        if (group.lead === 'dbch' && group.target !== 'font') {
+          this.#flush()
+          group.font = number ?? 0
+        }
+        return
+      case 'loch':
+      case 'hich':
+      case 'dbch':
+        group.lead = word
+        return
+      case 'fcharset':
+        if (group.target === 'font') {
+          this.#newFont.isSymbol = number === 2
+          this.#newFont.codePage = FONT_CODE_PAGES[number ?? 0] ?? -1
+        }
+        return
+      case 'cpg':
+        if (group.target === 'font' && number) this.#newFont.codePage = number
+        return
+      case 'plain':
+        this.#flush()
+        group.font = this.#defaultFont
+        group.isHidden = group.isDeleted = false
+        group.lead = ''
+        return
+      case 'v':
+        this.#flush()
+        group.isHidden = number !== 0
+        return
+      case 'deleted':
+        this.#flush()
+        group.isDeleted = number !== 0
+        return
+    }
+  }
+
+  /** Begins a destination. Returns false for a word that is none. */
+  #begin(word: string, isStarred: boolean): boolean {
+    const group = this.#group
+    if (group.target === 'skip' && word !== 'ud') return true
+    this.#flush()
+    if (group.target === 'font') return word !== 'f'
+    if (word === 'fonttbl') group.target = 'font'
+    else if (word === 'fldinst') {
+      group.target = 'instruction'
+      this.#instruction = ''
+    } else if (word === 'objdata') {
+      group.target = this.objects.length < OBJECTS_MAX ? 'object' : 'skip'
+      this.#object = ''
+    } else if (word === 'info') group.target = 'property'
+    else if (group.target === 'property' && PROPERTIES.has(word)) {
+      group.target = 'buffer'
+      group.buffer = { kind: 'property', pieces: [] }
+    } else if (ASIDE.has(word) || HEADERS.has(word)) {
+      group.target = 'buffer'
+      group.isHidden = false
+      group.buffer = { kind: HEADERS.has(word) ? 'header' : 'aside', pieces: [] }
+    } else if (word === 'upr') group.target = 'skip'
+    else if (word === 'ud') group.target = this.#outerTarget()
+    else if (SKIPPED.has(word) || (isStarred && !KNOWN_STARRED.has(word))) group.target = 'skip'
+    else if (word === 'shpinst' || word === 'do' || word === 'shppict') return true
+    return true
+  }
+
+  /** `\upr{…}{\*\ud{…}}`: the Unicode form goes where the group around `\upr` goes. */
+  #outerTarget(): Target {
+    for (let i = this.#stack.length - 1; i >= 0; i--) {
+      const target = (this.#stack[i] as Group).target
+      if (target !== 'skip') return target
+    }
+    return 'body'
+  }
+
+  #unicode(number: number): void {
+    this.#flush()
+    const code = number < 0 ? number + 65_536 : number
+    this.#skip = 0
+    if (code > 0 && code <= 0xffff && !(code >= 0xf020 && code <= 0xf0ff))
+      this.#text(String.fromCharCode(code))
+    else if (code > 0xffff && code <= 0x10ffff) this.#text(String.fromCodePoint(code))
+    this.#skip = this.#group.unicodeSkip
+  }
+
+  /**
+   * `\\uc2` means fallbacks of two bytes, but some writers leave it on where one byte, in hexadecimal, is
+   * the whole fallback. A letter that follows in a single-byte code page is then text. (Two bytes are
+   * both written in hexadecimal.)
+   */
+  #doubtSkip(next: number): void {
+    const byte = this.#file[next]
+    if (byte !== undefined && byte !== 0x5c && !isDoubleByte(this.#currentFont().codePage))
+      this.#skip = 0
+  }
+
+  #byte(byte: number): void {
+    if (this.#skip > 0) {
+      this.#skip--
+      return
+    }
+    const { target } = this.#group
+    if (target === 'skip' || target === 'property') return
+    if (target === 'object') {
+      this.#object += String.fromCharCode(byte)
+      return
+    }
+    this.#run.push(byte)
+    if (this.#run.length > 32_768 && !isDoubleByte(this.#currentFont().codePage)) this.#flush()
+  }
+
+  #currentFont(): Font {
+    const font = this.#fonts.get(this.#group.font >= 0 ? this.#group.font : this.#defaultFont)
+    const codePage = font && font.codePage > 0 ? font.codePage : this.#codePage
+    return { codePage, isSymbol: font?.isSymbol ?? false, name: font?.name ?? '' }
+  }
+
+  /** Decodes the pending bytes and sends the text on its way. */
+  #flush(): void {
+    if (this.#run.length === 0) return
+    const run = this.#run
+    this.#run = []
+    if (this.#group.target === 'font') {
+      this.#newFont.name += Buffer.from(run).toString('latin1')
+      return
+    }
+    const font = this.#currentFont()
+    this.#text(
+      font.isSymbol
+        ? run.map((byte) => symbolCharacter(byte, font.name)).join('')
+        : decodeCodePage(Uint8Array.from(run), font.codePage),
+    )
+  }
+
+  #text(text: string): void {
+    this.#flush()
+    const { target, isHidden, isDeleted } = this.#group
+    if (target === 'instruction') {
+      this.#instruction += text
+      return
+    }
+    if (isHidden || isDeleted) return
+    if (target === 'body') {
+      this.#paragraph.push(text)
+      this.#paragraphChars += text.length
+      if (this.#paragraphChars > PARAGRAPH_CHARS) this.#writeParagraph()
+    } else if (target === 'buffer') this.#buffer()?.pieces.push(text)
+  }
+
+  #buffer(): Group['buffer'] {
+    if (this.#group.buffer) return this.#group.buffer
+    for (let i = this.#stack.length - 1; i >= 0; i--) {
+      const { buffer } = this.#stack[i] as Group
+      if (buffer) return buffer
+    }
+    return undefined
+  }
+
+  #line(): void {
+    this.#flush()
+    if (this.#group.target === 'body') {
+      this.#endParagraph()
+      this.#writeAsides()
+    } else this.#text('\n')
+  }
+
+  #endParagraph(): void {
+    this.#paragraph.push('\n')
+    this.#writeParagraph()
+  }
+
+  #writeParagraph(): void {
+    this.#sink.write(this.#paragraph.join(''))
+    this.#paragraph = []
+    this.#paragraphChars = 0
+  }
+
+  #writeAsides(): void {
+    for (const aside of this.#asides) this.#sink.line(aside)
+    this.#asides = []
+  }
+
+  #endFont(): void {
+    this.#flush()
+    const { id, codePage, isSymbol, name } = this.#newFont
+    if (id >= 0) this.#fonts.set(id, { codePage, isSymbol, name: name.trim().replace(/;$/, '') })
+    this.#newFont = { id: -1, codePage: -1, isSymbol: false, name: '' }
+  }
+
+  /** The target of a link is what a person may search; other instructions are not. */
+  #endInstruction(): void {
+    const target = /^\s*HYPERLINK\s+(?:\\\\?l\s+)?"?([^"\s]+)/i.exec(this.#instruction)?.[1]
+    this.#instruction = ''
+    if (target && /^(https?|mailto|ftp|file):/i.test(target) && !this.#group.isHidden)
+      this.#asides.push(target)
+  }
+
+  #endObject(): void {
+    const hex = this.#object.replace(/[^0-9a-fA-F]/g, '')
+    this.#object = ''
+    if (hex.length > 64) this.objects.push(Buffer.from(hex, 'hex'))
+  }
+
+  #endBuffer({ kind, pieces }: { kind: string; pieces: string[] }): void {
+    const text = pieces.join('').trim()
+    if (text === '') return
+    if (kind === 'header') {
+      if (this.#headers.has(text)) return
+      this.#headers.add(text)
+    }
+    if (kind === 'property') this.#sink.line(text)
+    else this.#asides.push(text)
+  }
+}
+
+const DESTINATIONS = new Set([
+  ...ASIDE,
+  ...HEADERS,
+  ...PROPERTIES,
+  ...['fonttbl', 'fldinst', 'objdata', 'info', 'upr', 'ud'],
+])
+
+function isLetter(byte: number): boolean {
+  return (byte >= 0x61 && byte <= 0x7a) || (byte >= 0x41 && byte <= 0x5a)
+}
+
+function isDigit(byte: number): boolean {
+  return byte >= 0x30 && byte <= 0x39
+}
+
+/** `\objdata`: an OLE 1 object ([MS-OLEDS] 2.2.5) whose native data is a document. */
+async function readObject(bytes: Buffer, context: Context): Promise<void> {
+  let at = 8
+  for (let strings = 0; strings < 3; strings++) {
+    if (at + 4 > bytes.length) return
+    at += 4 + bytes.readUInt32LE(at)
+  }
+  if (bytes.readUInt32LE(4) !== 2 || at + 4 > bytes.length) return
+  const native = bytes.subarray(at + 4, at + 4 + bytes.readUInt32LE(at))
+  if (native.length === 0) return
+  context.budget.takeBytes(native.length)
+  await context.nested(native, 'embedded object')
+}

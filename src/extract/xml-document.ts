@@ -1,0 +1,87 @@
+/**
+ * XML of any kind: its text and the values of its attributes, in document order, a line each. Also SVG,
+ * of which only the text that is drawn, titles and descriptions are read.
+ *
+ * Tolerant: what is not well-formed is read up to the end. Entities of a DTD are never expanded, nothing is fetched.
+ */
+import type { Extractor } from './extractor.js'
+import { Cut } from './budget.js'
+
+/** Characters handed to the parser at a time, so that a full sink ends the work early. */
+const CHUNK = 65_536
+
+export const xml: Extractor = {
+  name: 'xml',
+  version: 1,
+  title: 'XML, SVG',
+  types: [
+    'text/xml',
+    'image/svg+xml',
+    'application/vnd.ms-spreadsheetml+xml',
+    'application/vnd.ms-wordml+xml',
+    'application/vnd.ms-office.flat-opc+xml',
+  ],
+  extensions: ['xml', 'svg'],
+  lane: 'text',
+  async extract({ bytes, charset, type }, sink, { budget }) {
+    const { Parser } = await import('htmlparser2')
+    const { decodeText } = await import('../mail/charset.js')
+    const { htmlText } = await import('../mail/html.js')
+    const isSvg = type === 'image/svg+xml'
+    let depth = 0
+    let silent = 0
+    let pending = ''
+    const flush = (): void => {
+      const text = pending.trim()
+      pending = ''
+      if (text === '') return
+      // feeds carry pages as escaped markup
+      sink.line(!isSvg && /<\/?[a-z][^>]*>/i.test(text) ? htmlText(text) : text)
+    }
+    const parser = new Parser(
+      {
+        onopentag(name, attributes) {
+          if (++depth > budget.limits.xmlDepth) throw new Cut('xml-depth')
+          const local = localName(name)
+          if (silent > 0 || (isSvg && SVG_SILENT.has(local))) {
+            silent++
+            return
+          }
+          if (!(isSvg && local === 'tspan')) flush()
+          if (isSvg) return
+          for (const [attribute, value] of Object.entries(attributes))
+            if (isWorthReading(attribute, value)) sink.line(value)
+        },
+        ontext(text) {
+          if (silent === 0) pending += text
+        },
+        onclosetag(name) {
+          depth--
+          if (silent > 0) silent--
+          else if (!(isSvg && localName(name) === 'tspan')) flush()
+        },
+      },
+      { xmlMode: true, decodeEntities: true },
+    )
+    const { text } = decodeText(bytes, { declared: charset, markup: true })
+    for (let at = 0; at < text.length; at += CHUNK) parser.write(text.slice(at, at + CHUNK))
+    parser.end()
+    flush()
+  },
+}
+
+const SVG_SILENT = new Set(['style', 'script', 'metadata'])
+
+function localName(name: string): string {
+  return name.slice(name.indexOf(':') + 1).toLowerCase()
+}
+
+/** Values that somebody may have written: with a letter or a digit in them, no address of a namespace, no blob. */
+function isWorthReading(attribute: string, value: string): boolean {
+  return (
+    value.length < 10_000 &&
+    /[\p{L}\p{N}]/u.test(value) &&
+    !/^xmlns\b|schemalocation$/i.test(attribute) &&
+    !(value.length > 200 && !/\s/.test(value))
+  )
+}

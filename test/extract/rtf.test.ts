@@ -1,0 +1,111 @@
+import { expect, test } from 'vitest'
+import { readDocument } from '../../src/extract/read.js'
+import { DEFAULT_LIMITS } from '../../src/part/limits.js'
+
+async function pages(rtf: string): Promise<Array<[string | undefined, string]>> {
+  const { outcome } = await readDocument(
+    { bytes: Buffer.from(rtf, 'latin1') },
+    { limits: DEFAULT_LIMITS, ocr: false, passwords: [] },
+    'text',
+  )
+  if (outcome.kind !== 'text') throw new Error(`${outcome.state}: ${outcome.detail}`)
+  return outcome.pages.map((page) => [page.member, page.text])
+}
+
+const HEAD = `{\\rtf1\\ansi\\ansicpg1252\\deff0{\\fonttbl{\\f0\\fswiss Arial;}{\\f1\\fcharset204 Arial Cyr;}
+{\\f2\\fcharset128{\\*\\falt Gothic}MS Gothic;}{\\f3\\fcharset2 Symbol;}}`
+
+test.each<[string, string, string]>([
+  ['letters of the code page', "B\\'fccher und \\u214?l", 'Bücher und Öl\n'],
+  ['a code page for each font', "{\\f1 \\'cf\\'f0\\'e8\\'e2\\'e5\\'f2} hi", 'Привет hi\n'],
+  ['two bytes, the second in ASCII', "{\\f2 \\'83A\\'83\\'43}", 'アイ\n'],
+  ['skipped fallbacks', "\\uc2\\u26085\\'93\\'fa\\u26412\\'96\\'7b!", '日本!\n'],
+  ['no fallback', '\\uc0\\u26085\\u26412 x', '日本x\n'],
+  ['a negative code', '\\u-10179?\\u-8694?', '😊\n'],
+  ['a symbol font', '{\\f3 a}x', 'αx\n'],
+  ['hidden and deleted text left out', 'a{\\v hidden}b{\\deleted gone}c\\v no\\v0 d', 'abcd\n'],
+  [
+    'what a field shows, and where a link leads',
+    '{\\field{\\*\\fldinst{HYPERLINK "https://a.example/x"}}{\\fldrslt{here}}} we go\\par',
+    'here we go\nhttps://a.example/x\n',
+  ],
+  [
+    'a page number field by its result only',
+    'Page {\\field{\\*\\fldinst PAGE}{\\fldrslt 7}}',
+    'Page 7\n',
+  ],
+  ['cells and rows', '\\trowd a\\cell b\\cell\\row c\\cell\\row', 'a\tb\t\nc\t\n'],
+  [
+    'a note after its paragraph',
+    'One{\\super\\chftn{\\footnote \\chftn Note.}} two.\\par Three.',
+    'One two.\nNote.\nThree.\n',
+  ],
+  ['a header once', '{\\header Top\\par}{\\headerf Top\\par}Text', 'Text\nTop\n'],
+  [
+    'a text box and no copy of it',
+    '{\\shp{\\*\\shpinst{\\sp{\\sn a}{\\sv 1}}{\\shptxt Box\\par}}{\\shprslt{\\*\\do{\\dptxbx{\\dptxbxtext Box}}}}}x',
+    'x\nBox\n',
+  ],
+  [
+    'no styles, pictures, unknown destinations',
+    '{\\stylesheet{\\s1 Heading;}}{\\*\\unknown what}{\\pict\\wmetafile8 0102}{\\*\\bkmkstart b}t',
+    't\n',
+  ],
+  [
+    'the Unicode form of a title',
+    '{\\upr{\\title Uebung}{\\*\\ud{\\title \\u220?bung}}}',
+    'Übung\n',
+  ],
+  [
+    'quotes, dashes and blanks',
+    '\\ldblquote a\\rdblquote\\emdash b\\~c\\_d\\-e',
+    '“a”—b\u00a0c-de\n',
+  ],
+  ['binary that holds braces', 'a{\\pict\\bin5 }}}{{}b', 'ab\n'],
+])('%s', async (_, body, expected) => {
+  const [page] = await pages(`${HEAD}${body}}`)
+  expect(page?.[1] ?? '\n').toBe(expected)
+})
+
+test('title, subject and keywords are read, the program is not', async () => {
+  const [page] = await pages(
+    `{\\rtf1{\\info{\\title Budget}{\\keywords money}{\\*\\company ACME}{\\creatim\\yr2026}}{\\*\\generator Word;}Text}`,
+  )
+  expect(page?.[1]).toBe('Budget\nmoney\nText\n')
+})
+
+test('braces that do not balance lose no text', async () => {
+  expect((await pages('{\\rtf1 one}{\\b two}} three}'))[0]?.[1]).toContain('two')
+  expect((await pages('{\\rtf1 {{{ open'))[0]?.[1]).toBe(' open\n')
+})
+
+test('a hundred thousand open groups end', async () => {
+  expect((await pages(`{\\rtf1 before${'{'.repeat(100_000)} inside`))[0]?.[1]).toMatch(/^before/)
+})
+
+test('an embedded document is read as a member', async () => {
+  const native = Buffer.from('%Text of the embedded file, long enough to be one.')
+  const string = (text: string): Buffer => {
+    const bytes = Buffer.alloc(5 + text.length)
+    bytes.writeUInt32LE(text.length + 1)
+    bytes.write(text, 4, 'latin1')
+    return bytes
+  }
+  const size = Buffer.alloc(4)
+  size.writeUInt32LE(native.length)
+  const object = Buffer.concat([
+    Buffer.from([1, 5, 0, 0, 2, 0, 0, 0]),
+    string('Text'),
+    string(''),
+    string(''),
+    size,
+    native,
+  ])
+  const all = await pages(
+    `{\\rtf1 Outside{\\object\\objemb{\\*\\objclass Text}{\\*\\objdata ${object.toString('hex')}}{\\result shown}}}`,
+  )
+  expect(all).toEqual([
+    [undefined, 'Outsideshown\n'],
+    ['embedded object', native.toString()],
+  ])
+})
