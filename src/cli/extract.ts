@@ -66,7 +66,7 @@ export const run: Run = async (given, { signal }) => {
         ),
       )
     states[reading.state] = (states[reading.state] ?? 0) + 1
-    progress.show('read', ++done, 0, 'documents')
+    progress.show('documents read:', ++done, 0)
   }
   progress.end()
 

@@ -179,7 +179,13 @@ export class WorkerPool {
 
     slot.thread ??= this.#newThread()
     const [worker] = slot.thread.threads
-    const exit = worker && new Promise<void>((resolve) => worker.once('exit', () => resolve()))
+    let onExit = (): void => {}
+    const exit =
+      worker &&
+      new Promise<void>((resolve) => {
+        onExit = resolve
+        worker.once('exit', onExit)
+      })
     let fault: Fault | undefined
     try {
       const errand: Errand = { task, port: port2, progress }
@@ -207,6 +213,7 @@ export class WorkerPool {
       await this.#replace(slot)
     } finally {
       signal?.removeEventListener('abort', interrupt)
+      worker?.off('exit', onExit)
       port1.close()
       slot.running = undefined
       slot.isTaken = false
@@ -246,10 +253,13 @@ export class WorkerPool {
           return slot
         slot.isTaken = false
       }
+      let proceed = (): void => {}
       await new Promise<void>((resolve) => {
-        this.#waiting.push(resolve)
-        signal?.addEventListener('abort', () => resolve(), { once: true })
+        proceed = resolve
+        this.#waiting.push(proceed)
+        signal?.addEventListener('abort', proceed, { once: true })
       })
+      signal?.removeEventListener('abort', proceed)
     }
   }
 
