@@ -6,9 +6,15 @@
  */
 import type { TextItem } from 'pdfjs-dist/types/src/display/api.js'
 import { Cut } from './budget.js'
-import type { Context, Extractor, Facts } from './extractor.js'
+import { PipelineError } from '../part/errors.js'
+import { EngineFault, type Context, type Extractor, type Facts } from './extractor.js'
+import { textQuality } from './ocr/quality.js'
+import { decidePage, faultOfLayer, LETTERS_NONE, type PageDecision } from './pdf/decide.js'
+import { pageDrawing, type PageDrawing } from './pdf/drawing.js'
 import { within, withPdf, type PDFDocumentProxy, type PDFPageProxy } from './pdf/engine.js'
 import { pageText } from './pdf/lines.js'
+import { holdsPictures } from './pdf/pictures.js'
+import { readPixels } from './pdf/scan.js'
 import type { TextSink } from './sink.js'
 
 export const pdf: Extractor = {
@@ -20,44 +26,57 @@ export const pdf: Extractor = {
   lane: 'text',
   extract: (source, sink, context) =>
     withPdf(source.bytes, context.settings.passwords, context.budget.msLeft, (document) =>
-      readDocument(document, sink, context),
+      readDocument(document, holdsPictures(source.bytes), sink, context),
     ),
 }
 
+/** A page tree that states more pages than it has is left after so many failures in a row. */
+const FAILURES_MAX = 30
+
 async function readDocument(
   document: PDFDocumentProxy,
+  hasPictures: boolean,
   sink: TextSink,
   context: Context,
 ): Promise<Facts> {
   const { budget } = context
   const failures: string[] = []
-  const attempt = async (what: string, read: () => Promise<void>): Promise<void> => {
+  const attempt = async (what: string, read: () => Promise<void>): Promise<boolean> => {
     try {
       budget.checkTime()
       await within(read(), budget.msLeft)
+      return true
     } catch (error) {
-      if (error instanceof Cut) throw error
-      failures.push(what)
+      if (error instanceof Cut || error instanceof PipelineError) throw error
+      failures.push(error instanceof EngineFault ? `${what} (${error.message})` : what)
+      return false
     }
   }
 
+  let engine: string | undefined
   await attempt('properties', () => readProperties(document, sink))
-  for (let number = 1; number <= document.numPages; number++)
-    await attempt(`page ${number}`, async () => {
+  for (let number = 1, failed = 0; number <= document.numPages && failed < FAILURES_MAX; number++) {
+    const isRead = await attempt(`page ${number}`, async () => {
       sink.page(number)
       const page = await document.getPage(number)
       try {
-        await readPage(page, sink)
+        engine = (await readPage(page, hasPictures, sink, context)) ?? engine
+        await readAnnotations(page, sink)
       } finally {
         page.cleanup()
       }
     })
+    failed = isRead ? 0 : failed + 1
+  }
   await attempt('bookmarks', () => readBookmarks(document, sink))
   await attempt('attachments', () => readAttachments(document, sink, context))
+  // The pictures beside good text are found and judged by the OCR lane; decoding them would cost the text lane its speed.
+  if (hasPictures && !mayOcr(context) && budget.pagesToOcr === 0) budget.leaveForOcr()
 
   return {
     pageCount: document.numPages,
-    empty: 'no-text-layer',
+    empty: mayOcr(context) ? 'no-text-found' : 'no-text-layer',
+    ...(engine && { engine }),
     ...(failures.length > 0 && { partial: `not read: ${failures.slice(0, 20).join(', ')}` }),
   }
 }
@@ -70,11 +89,54 @@ async function readProperties(document: PDFDocumentProxy, sink: TextSink): Promi
   }
 }
 
-async function readPage(page: PDFPageProxy, sink: TextSink): Promise<void> {
-  const { items } = await page.getTextContent()
-  const text = pageText(items.filter((item): item is TextItem => 'str' in item))
-  sink.line(text)
-  await readAnnotations(page, sink)
+const mayOcr = ({ lane, settings }: Context): boolean => lane === 'ocr' && settings.ocr !== false
+
+/** @returns the OCR engine, when it read the page or a part of it */
+async function readPage(
+  page: PDFPageProxy,
+  hasPictures: boolean,
+  sink: TextSink,
+  context: Context,
+): Promise<string | undefined> {
+  const content = await page.getTextContent()
+  const items = content.items.filter((item): item is TextItem => 'str' in item)
+  const text = pageText(items)
+
+  const quality = textQuality(text)
+  const isSuspect = quality.letters <= LETTERS_NONE || faultOfLayer(quality) !== undefined
+  if (!mayOcr(context)) {
+    sink.line(text)
+    // A page of a file without pictures may still hold letters drawn as shapes, or an inline image.
+    if (isSuspect && (hasPictures || (await decided(page, text, items)).decision.read !== 'layer'))
+      context.budget.leaveForOcr()
+    return undefined
+  }
+  if (!isSuspect && !hasPictures) {
+    sink.line(text)
+    return undefined
+  }
+  const { decision, drawing } = await decided(page, text, items)
+  if (decision.read === 'layer') {
+    sink.line(text)
+    return undefined
+  }
+  return readPixels(page, text, decision, drawing, sink, context)
+}
+
+async function decided(
+  page: PDFPageProxy,
+  text: string,
+  items: readonly TextItem[],
+): Promise<{ decision: PageDecision; drawing: PageDrawing }> {
+  const drawing = await pageDrawing(page)
+  const viewport = page.getViewport({ scale: 1 })
+  const placed = items.map(({ str, transform }) => {
+    const [x, y] = transform
+      ? (viewport.convertToViewportPoint(transform[4], transform[5]) as [number, number])
+      : [0, 0] // XFA text has no place
+    return { x, y, letters: str.match(/[\p{L}\p{N}]/gu)?.length ?? 0 }
+  })
+  return { decision: decidePage(text, placed, drawing), drawing }
 }
 
 /** What pdf.js tells of an annotation, as far as it is text. */

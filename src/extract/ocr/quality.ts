@@ -1,0 +1,74 @@
+/**
+ * How much a text looks like writing, whatever its language: for choosing between a text layer and OCR.
+ *
+ * Three kinds of damage show without a dictionary. Characters that no text holds (control characters,
+ * private use, U+FFFD: glyphs without a map). Words that are no words (single letters, capitals and digits in the
+ * middle: letter-spaced and shifted text). Letters that are not the usual ones (a wrong but consistent map): the ten
+ * most frequent letters make up about 70 % of English and German and over half of any language in Latin script,
+ * and vowels stand in nearly every word of Latin, Greek and Cyrillic.
+ */
+
+export interface TextQuality {
+  /** Letters and digits. */
+  letters: number
+  /** Characters that no text holds. */
+  bad: number
+  /** Share of words that are one letter, among words of scripts with spaces. */
+  singles: number
+  /** 0 (no writing) to 1; 1 for a text too short to tell. */
+  score: number
+}
+
+/** C0 and C1 controls but for white space, U+FFFD, private use but for symbol fonts' bullets and signs (U+F020 to U+F0FF). */
+const BAD =
+  /[\u0000-\u0008\u000e-\u001f\u007f-\u0084\u0086-\u009f\ufffd\ue000-\uf01f\uf100-\uf8ff]/g
+const CID = /\(cid:\d+\)|\/g\d+|GLYPH<\d+>/gi
+
+/** Words needed before the language-blind measures are believed. */
+const WORDS_ENOUGH = 25
+
+export function textQuality(text: string): TextQuality {
+  const letters = text.match(/[\p{L}\p{N}]/gu)?.length ?? 0
+  const bad = (text.match(BAD)?.length ?? 0) + (text.match(CID)?.length ?? 0)
+  const words = text.match(/[\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{M}\p{N}]+/gu) ?? []
+  const alphabetic = words.filter((word) => /\p{L}/u.test(word))
+  const singles =
+    alphabetic.length === 0
+      ? 0
+      : alphabetic.filter((word) => word.length === 1).length / alphabetic.length
+  let score = 1 - Math.min(1, (bad / Math.max(1, letters + bad)) * 4)
+  // The measures of words know alphabets only: a table of Chinese with codes in it is no bad Latin.
+  const inWords = alphabetic.reduce((sum, word) => sum + word.length, 0)
+  const alphabets = inWords > (text.match(/\p{L}/gu)?.length ?? 0) / 2
+  if (alphabets && alphabetic.length >= WORDS_ENOUGH)
+    score *=
+      Math.min(1, wordShape(alphabetic)) *
+      Math.min(1, usualLetters(text)) *
+      (singles > 0.4 ? Math.max(0.1, 1.4 - 2 * singles) : 1)
+  return { letters, bad, singles, score: Math.max(0, Math.min(1, score)) }
+}
+
+/** Share of words that could be words: a vowel in them, one case inside, no digits among the letters. */
+function wordShape(words: readonly string[]): number {
+  let good = 0
+  let all = 0
+  for (const word of words) {
+    if (word.length < 3) continue
+    all++
+    const plain = word.normalize('NFD').replace(/\p{M}/gu, '')
+    const hasVowel = /[aeiouyæœøıαεηιουωаеёиоуыэюяіїєў]/iu.test(plain)
+    const isCased =
+      /^(\p{Lu}?[\p{Ll}\p{Lo}]+|\p{Lu}+|\p{Lu}+\p{Ll}{1,3}|\p{Ll}+\p{Lu}\p{Ll}+)$/u.test(plain)
+    if ((hasVowel && isCased) || /^\p{Lu}{2,6}$/u.test(plain)) good++
+    else if (/\p{N}/u.test(word)) good += 0.5 // numbers of parts and rooms are words too
+  }
+  return all < 10 ? 1 : (good / all) * 1.35
+}
+
+/** Over 1 where the letters are distributed as languages in Latin script distribute them. */
+function usualLetters(text: string): number {
+  const latin = text.normalize('NFD').match(/[a-z]/gi)
+  if (!latin || latin.length < 120) return 1
+  const usual = latin.filter((letter) => 'eaionrstlu'.includes(letter.toLowerCase())).length
+  return usual / latin.length / 0.5
+}
