@@ -146,6 +146,7 @@ function marks(texts: readonly string[]): Node {
       mask,
       messages,
       typed: '',
+      needle: '',
       terms: [],
       isCut: false,
     },

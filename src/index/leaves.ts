@@ -61,6 +61,8 @@ export interface Leaf {
   readonly messages: number
   /** What was typed, for notices and excerpts. */
   readonly typed: string
+  /** What every match contains, folded, when that is one string: a first look at an original text. */
+  readonly needle: string
   /** Terms taken from the vocabulary, most frequent first; empty for a leaf that asks for its own tokens only. */
   readonly terms: readonly string[]
   /** True when more terms match than were taken. */
@@ -160,7 +162,11 @@ export function leafOf(node: TextNode, vocabulary: Vocabulary): Leaf | null {
   const columns = node.field ? FIELD_COLUMNS[node.field] : ALL_COLUMNS
   const all = tokens(node.text)
   if (all.length === 0) return null
-  const builder = new LeafBuilder(vocabulary, columns, node.text)
+  const longest = all.reduce(
+    (best, token) => (token.text.length > best.length ? token.text : best),
+    '',
+  )
+  const builder = new LeafBuilder(vocabulary, columns, node.text, longest)
   const only = all.length === 1 ? (all[0] as Token) : undefined
   if (only?.run) builder.paired([SINGLE + only.text])
   else if (only) builder.word(only.text, node)
@@ -190,14 +196,16 @@ class LeafBuilder {
   private readonly vocabulary: Vocabulary
   private readonly columns: number
   private readonly typed: string
+  private readonly needle: string
   private readonly phrases = new Map<string, Phrase>()
   private readonly terms = new Set<string>()
   private isCut = false
 
-  constructor(vocabulary: Vocabulary, columns: number, typed: string) {
+  constructor(vocabulary: Vocabulary, columns: number, typed: string, needle: string) {
     this.vocabulary = vocabulary
     this.columns = columns
     this.typed = typed
+    this.needle = needle
   }
 
   /** One token of a script with spaces. */
@@ -299,6 +307,7 @@ class LeafBuilder {
       mask: phrases.reduce((mask, phrase) => mask | phrase.mask, 0),
       messages: phrases.reduce((sum, phrase) => sum + phrase.messages, 0),
       typed: this.typed,
+      needle: this.needle,
       terms: [...this.terms],
       isCut: this.isCut,
     }

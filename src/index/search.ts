@@ -5,13 +5,21 @@
  *
  * Every statement runs to its end (`.all()`); a paused one would pin the write-ahead log.
  */
-import type { Database } from 'better-sqlite3'
+import type { Database, Statement } from 'better-sqlite3'
 import { COLUMNS } from '../fold/columns.js'
 import { PipelineError } from '../part/errors.js'
+import type { ContentState } from '../part/states.js'
 import { Compiler, joined, matchOf, type Compiled, type Node } from './compile.js'
 import { EVERYTHING, Evaluator } from './evaluate.js'
-import { HitReader, MATCHED_FIELDS, type MatchedField, type SearchResult } from './hits.js'
-import { PEOPLE, Vocabulary } from './leaves.js'
+import { ExcerptReader, type Excerpt } from './excerpts.js'
+import {
+  HitReader,
+  MATCHED_FIELDS,
+  type Hit,
+  type MatchedField,
+  type SearchResult,
+} from './hits.js'
+import { PEOPLE, Vocabulary, type Leaf } from './leaves.js'
 import { parseQuery } from './query.js'
 import type { Coverage } from './rows.js'
 
@@ -37,24 +45,33 @@ const FIELD_MASKS: Record<MatchedField, number> = {
 /** Matches counted at most unless all are asked for; a count takes about 0.1 µs a match. */
 const COUNTED = 50_000
 
-/** Where counts of contents come from; extracts.db is another file. */
-export type CoverageReader = () => Coverage
+/** Open connections to one vault's databases; reading is enough. */
+export interface SearchFiles {
+  index: Database
+  /** Missing when attachments are not searched. */
+  extracts?: Database
+}
 
-/** Searches over one read-only connection to index.db. */
+/** Searches one vault over open connections. */
 export class Searcher {
   private readonly db: Database
-  private readonly coverage: CoverageReader
   private readonly hits: HitReader
   private readonly vocabulary: Vocabulary
+  private readonly excerptReader: ExcerptReader
+  private readonly tally: Statement<[], { state: ContentState; contents: number }> | undefined
+  /** Words that found a hit, for its excerpt. */
+  private readonly words = new WeakMap<Hit, readonly Leaf[]>()
 
-  constructor(db: Database, coverage: CoverageReader) {
-    this.db = db
-    this.coverage = coverage
+  /** @throws PipelineError when the files cannot be searched */
+  constructor({ index, extracts }: SearchFiles) {
+    this.db = index
     try {
-      this.hits = new HitReader(db)
-      this.vocabulary = new Vocabulary(db)
+      this.hits = new HitReader(index)
+      this.vocabulary = new Vocabulary(index)
+      this.excerptReader = new ExcerptReader(index, extracts)
+      this.tally = extracts?.prepare('SELECT state, contents FROM tally')
     } catch (error) {
-      throw asPipelineError(error, db.name)
+      throw asPipelineError(error, index.name)
     }
   }
 
@@ -78,6 +95,19 @@ export class Searcher {
     }
   }
 
+  /**
+   * What to show for hits that this searcher found: snippets of body and attachments, with pages.
+   * @param hits on screen; texts are inflated for these only
+   * @throws PipelineError when the index cannot be read
+   */
+  async excerpts(hits: readonly Hit[]): Promise<Excerpt[]> {
+    try {
+      return hits.map((hit) => this.excerptReader.read(hit, this.words.get(hit) ?? []))
+    } catch (error) {
+      throw asPipelineError(error, this.db.name)
+    }
+  }
+
   private run(typed: string, limit: number, options: SearchOptions, started: number): SearchResult {
     const query = parseQuery(typed, options.now)
     const compiled = new Compiler(this.db, this.vocabulary).compile(query.tree)
@@ -87,6 +117,9 @@ export class Searcher {
     const ids = found.slice(0, limit)
     const count = this.count(evaluator, compiled, found.length, limit, options)
     const hits = this.hits.read(ids, this.matchedFields(evaluator, compiled, ids))
+    const wanted = compiled.node ? positiveWords(compiled.node) : []
+    const leaves = wanted.flatMap((node) => (node.kind === 'words' ? [node.leaf] : []))
+    for (const hit of hits) this.words.set(hit, leaves)
     const last = ids.at(-1)
     return {
       hits,
@@ -96,7 +129,7 @@ export class Searcher {
       tier: 'exact',
       terms: [...new Set(compiled.leaves.flatMap((leaf) => leaf.terms))].slice(0, TERMS_SHOWN),
       cut: [...query.notices, ...compiled.notices],
-      coverage: this.coverage(),
+      coverage: coverageOf(this.tally?.all() ?? []),
       ...(found.length > limit && last !== undefined && { next: String(last) }),
     }
   }
@@ -138,6 +171,18 @@ export class Searcher {
     }
     return matched
   }
+}
+
+function coverageOf(rows: ReadonlyArray<{ state: ContentState; contents: number }>): Coverage {
+  const coverage = { contents: 0, readable: 0, pending: 0, unreadable: 0 }
+  for (const { state, contents } of rows) {
+    coverage.contents += contents
+    if (state === 'ok') coverage.readable += contents
+    else if (state === 'pending' || state === 'extracting' || state === 'failed-transient') {
+      coverage.pending += contents
+    } else coverage.unreadable += contents
+  }
+  return coverage
 }
 
 /** Where a page starts: right below the last hit of the page before. */
