@@ -5,9 +5,11 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { DOCX } from './fixtures/docx.js'
+import { PPTX } from './fixtures/pptx.js'
+import { XLSX } from './fixtures/xlsx.js'
 
 const FOLDER = new URL('../test/fixtures/', import.meta.url)
-const ALL = [...DOCX]
+const ALL = [...DOCX, ...XLSX, ...PPTX]
 
 mkdirSync(new URL('office/', FOLDER), { recursive: true })
 const lines = ['fixture\tlane\texpect\tmade by\twhy it exists']

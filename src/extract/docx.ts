@@ -191,7 +191,8 @@ class WordHandler implements XmlHandler {
         return
       case 'docPr':
       case 'cNvPr':
-        return alternativeTexts(xml, this.#flow)
+        for (const text of alternativeTexts(xml)) this.#flow.behind(text)
+        return
       case 'shape':
       case 'rect': {
         const text = alternativeText(xml.attribute('alt'))

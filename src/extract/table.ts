@@ -6,7 +6,9 @@ import { html } from './html.js'
 import { image } from './image.js'
 import { pdf } from './pdf.js'
 import { plain } from './plain.js'
+import { pptx } from './pptx.js'
 import { rtf } from './rtf.js'
+import { xlsx } from './xlsx.js'
 import { xml } from './xml-document.js'
 
 /**
@@ -16,6 +18,8 @@ import { xml } from './xml-document.js'
  */
 export const EXTRACTORS: readonly Extractor[] = [
   docx,
+  xlsx,
+  pptx,
   pdf,
   image,
   rtf,

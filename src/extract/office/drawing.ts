@@ -22,12 +22,10 @@ export function alternativeText(text: string | undefined): string | undefined {
   return written
 }
 
-/** Lets the alternative texts (`descr`, `title`) of a `docPr` or `cNvPr` follow the paragraph. */
-export function alternativeTexts(xml: XmlScanner, flow: Flow): void {
-  for (const name of ['title', 'descr']) {
-    const text = alternativeText(xml.attribute(name))
-    if (text) flow.behind(text)
-  }
+/** The alternative texts (`title`, `descr`) of a `docPr` or `cNvPr` that a person wrote. */
+export function alternativeTexts(xml: XmlScanner): string[] {
+  const texts = ['title', 'descr'].flatMap((name) => alternativeText(xml.attribute(name)) ?? [])
+  return texts[0] === texts[1] ? texts.slice(1) : texts
 }
 
 /** Reads a chart's titles, series names and cached categories. Its numbers stay out, as does the workbook behind it. */
@@ -106,7 +104,7 @@ class SmartArtHandler implements XmlHandler {
     if (name === 't') this.#isText = !this.#isPrompt
     else if (name === 'pt') this.#isPrompt = false
     else if (name === 'prSet') this.#isPrompt = /^(?:1|true)$/.test(xml.attribute('phldr') ?? '')
-    else if (name === 'cNvPr') alternativeTexts(xml, this.#flow)
+    else if (name === 'cNvPr') for (const text of alternativeTexts(xml)) this.#flow.behind(text)
   }
 
   close(name: string): void {
