@@ -16,7 +16,12 @@ export function parseAddresses(value: string, charset = ''): Person[] {
   if (value === '') return []
   const simple = SIMPLE.exec(value)
   if (simple)
-    return [{ name: decodeWords(simple[1] ?? '', charset).trim(), address: simple[2] as string }]
+    return [
+      {
+        name: decodeWords(simple[1] ?? '', charset).trim(),
+        address: decodeWords(simple[2] as string, charset),
+      },
+    ]
   const persons: Person[] = []
   let name = ''
   let address = ''
@@ -100,6 +105,9 @@ function personOf(
       name = (name.slice(0, found.index) + name.slice(found.index + address.length)).trim()
     }
   }
+  if (address.includes('(')) address = withoutComments(address)
+  // `<@relay.example:person@example.org>`: an obsolete route
+  if (address.startsWith('@')) address = address.replace(/^@[^:]*:/, '')
   address = decodeWords(address, charset)
     .replace(/^mailto:/i, '')
     .trim()
@@ -111,4 +119,15 @@ function personOf(
   if (single) shown = (single[1] as string).trim()
   if (address === '' && shown === '') return undefined
   return { name: shown, address }
+}
+
+function withoutComments(text: string): string {
+  let depth = 0
+  let out = ''
+  for (const c of text) {
+    if (c === '(') depth++
+    else if (c === ')') depth = Math.max(0, depth - 1)
+    else if (depth === 0) out += c
+  }
+  return out
 }

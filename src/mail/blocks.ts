@@ -33,7 +33,7 @@ export function takeBlocks(body: Buffer): { rest: Buffer; blocks: Block[] } | un
       body[at] === 0x62 || body[at] === 0x3d
         ? body.toString('latin1', at, Math.min(end, at + 400))
         : ''
-    const uu = head.startsWith('begin ') ? /^begin [0-7]{3,4} (.+?)\s*$/.exec(head) : null
+    const uu = head.startsWith('begin ') ? /^begin [0-7]{3,4} (.*?)\s*$/.exec(head) : null
     const y = head.startsWith('=ybegin ') ? /^=ybegin .*?name=(.*?)\s*$/.exec(head) : null
     const found = uu
       ? readUu(body, next, uu[1] as string)

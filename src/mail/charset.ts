@@ -220,11 +220,20 @@ function decodeAs(buffer: Buffer, name: string): string | undefined {
       return buffer.length > 1 && wideByZeros(buffer) === 'utf-16le'
         ? buffer.toString('utf16le', 0, buffer.length & ~1)
         : decodeAs(buffer, 'utf-16be')
+    case 'iso-2022-jp':
+      return decoderFor(name)?.decode(withoutIdleEscapes(buffer))
     case 'iso-2022-kr':
       return decodeAs(unshift(buffer), 'euc-kr')
     case 'hz-gb-2312':
       return decodeAs(unTilde(buffer), 'gbk')
   }
+  const decoder = decoderFor(name)
+  if (decoder) return decoder.decode(buffer)
+  if (!iconv.encodingExists(name)) return undefined
+  return iconv.decode(buffer, name)
+}
+
+function decoderFor(name: string): InstanceType<typeof TextDecoder> | null {
   let decoder = DECODERS.get(name)
   if (decoder === undefined) {
     try {
@@ -234,9 +243,14 @@ function decodeAs(buffer: Buffer, name: string): string | undefined {
     }
     if (DECODERS.size < 200) DECODERS.set(name, decoder)
   }
-  if (decoder) return decoder.decode(buffer)
-  if (!iconv.encodingExists(name)) return undefined
-  return iconv.decode(buffer, name)
+  return decoder
+}
+
+/** An escape right after another is an error to WHATWG, and a habit of mailers. */
+function withoutIdleEscapes(buffer: Buffer): Buffer {
+  const text = buffer.toString('latin1')
+  const cleaned = text.replace(/(?:\x1b\([BJ])+(?=\x1b[$(])/g, '')
+  return cleaned === text ? buffer : Buffer.from(cleaned, 'latin1')
 }
 
 /** ISO-2022-KR (RFC 1557): SO and SI switch between ASCII and KS X 1001 without its high bits. */

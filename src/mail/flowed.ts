@@ -10,7 +10,7 @@ export function unflow(text: string, delSp: boolean): string {
   let depth = 0
   const end = (): void => {
     if (paragraph.length === 0) return
-    out.push('> '.repeat(Math.min(depth, 20)) + paragraph.join(''))
+    out.push((depth > 0 ? `${'>'.repeat(Math.min(depth, 20))} ` : '') + paragraph.join(''))
     paragraph = []
   }
   for (const line of text.split('\n')) {

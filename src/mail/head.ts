@@ -109,6 +109,9 @@ export function parseStructured(field: string): Structured {
 
 function readStructured(field: string): Structured {
   const tokens = split(field)
+  // `multipart/mixed boundary=x`: the semicolon was forgotten.
+  const glued = /^\s*([^\s="]+)\s+([^\s="]+=.*)$/s.exec(tokens[0] ?? '')
+  if (glued) tokens.splice(0, 1, glued[1] as string, glued[2] as string)
   const value = (tokens.shift() ?? '').replace(/^"|"$/g, '').trim().toLowerCase()
   const params = new Map<string, string>()
   const pieces = new Map<string, Array<{ index: number; isEncoded: boolean; text: string }>>()

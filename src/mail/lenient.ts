@@ -50,7 +50,12 @@ const CHUNK = 256 * 1024
  * @param endsAt `performance.now()` after which the reading stops and keeps what it has
  * @returns never throws; what was wrong is in `problems`
  */
-export async function readLenientTree(mail: Buffer, limits: Limits, endsAt: number): Promise<Tree> {
+export async function readLenientTree(
+  mail: Buffer,
+  limits: Limits,
+  endsAt: number,
+  isRescue = false,
+): Promise<Tree> {
   const problems: string[] = []
   const leaves: Leaf[] = []
   const heads = new Map<Node, Head>()
@@ -144,13 +149,70 @@ export async function readLenientTree(mail: Buffer, limits: Limits, endsAt: numb
       within.length > limits.mimeDepth
     )
       continue
+    const head = heads.get(node) as Head
+    const boundary = isRescue ? undefined : boundaryIn(raw)
+    if (boundary) {
+      note(problems, 'the boundary of a multipart is not the one it names')
+      const tree = await readLenientTree(rejoin(raw, boundary), limits, endsAt, true)
+      for (const leaf of tree.leaves) {
+        if (leaves.length >= limits.messageParts) break
+        leaves.push({
+          ...leaf,
+          path: path === '' ? leaf.path : `${path}.${leaf.path}`,
+          within: [...within, ...leaf.within],
+        })
+      }
+      continue
+    }
     note(problems, 'a multipart has no parts; it was read as text')
-    leaves.push({ path: path || '1', head: withoutType(heads.get(node) as Head), within, raw })
+    leaves.push({ path: path || '1', head: withoutType(head), within, raw })
   }
   return { head: root ?? { fields: [], isWellFormed: false }, leaves, problems }
 }
 
 const EMPTY = Buffer.alloc(0)
+
+/**
+ * The boundary that a body without its declared one seems to use: a line of two dashes and more that
+ * a field or an empty line follows.
+ */
+function boundaryIn(raw: Buffer): string | undefined {
+  const text = raw.toString('latin1', 0, 64 * 1024)
+  const line =
+    /(?:^|\n)--([^\s-][^\r\n]{0,200}?|-[^\r\n]{1,200}?)[ \t]*\r?\n(?=[\w-]{1,60}[ \t]*:|\r?\n)/.exec(
+      text,
+    )
+  if (!line) return undefined
+  // `--boundary and more words`: the words are no part of it.
+  const boundary = line[1] as string
+  const word = boundary.split(' ')[0] as string
+  return text.split(`\n--${word}`).length > text.split(`\n--${boundary}`).length ? word : boundary
+}
+
+/** The body as a multipart whose delimiter lines are in order. */
+function rejoin(raw: Buffer, boundary: string): Buffer {
+  const text = raw.toString('latin1')
+  const pieces: string[] = []
+  let from = 0
+  let at = text.startsWith(`--${boundary}`) ? 0 : text.indexOf(`\n--${boundary}`) + 1
+  while (at > 0 || (at === 0 && pieces.length === 0 && text.startsWith('--'))) {
+    pieces.push(text.slice(from, at), `--${BOUNDARY}\n`)
+    const end = text.indexOf('\n', at)
+    if (end < 0) {
+      from = text.length
+      break
+    }
+    from = end + 1
+    at = text.startsWith(`--${boundary}`, from) ? from : text.indexOf(`\n--${boundary}`, from) + 1
+  }
+  const rest = text.slice(from)
+  // After the last delimiter line nothing but blanks: it was the closing one.
+  if (rest.trim() === '') pieces[pieces.length - 1] = `--${BOUNDARY}--\n`
+  const head = `Content-Type: multipart/mixed; boundary="${BOUNDARY}"\n\n`
+  return Buffer.from(head + pieces.join('') + rest, 'latin1')
+}
+
+const BOUNDARY = '=_paperknife_='
 
 async function feed(parser: MailParser, mail: Buffer, isDone: () => boolean): Promise<void> {
   for (let at = 0; at < mail.length && !isDone(); at += CHUNK) {

@@ -10,7 +10,7 @@ import type { Limits } from '../part/limits.js'
 import { parseAddresses } from './addresses.js'
 import { takeBlocks } from './blocks.js'
 import { decodeText } from './charset.js'
-import { headStart, repair } from './condition.js'
+import { fromWide, headStart, repair } from './condition.js'
 import { parseDate } from './dates.js'
 import { unflow } from './flowed.js'
 import { all, first, parseStructured, type Head } from './head.js'
@@ -44,6 +44,7 @@ export async function parseMessage(bytes: Uint8Array, options: ParseOptions): Pr
     mail = mail.subarray(0, limits.messageBytes)
     problems.push(`larger than ${limits.messageBytes} bytes; the rest was not read`)
   }
+  mail = fromWide(mail)
   mail = mail.subarray(headStart(mail))
   let tree: Tree | undefined = readPlainTree(mail)
   if (!tree || tree.leaves.length > limits.messageParts) {
@@ -75,7 +76,7 @@ function assemble(tree: Tree, options: ParseOptions, problems: string[], endsAt:
       problems.push('reading the parts took too long and was stopped')
       break
     }
-    readLeaf(leaf, tree, options, body, parts, problems)
+    readLeaf(leaf, options, body, parts, problems)
   }
   return {
     messageId: idsIn(first(head, 'message-id'), 1)[0] ?? '',
@@ -111,7 +112,6 @@ const BODY_TYPES = new Set([
 
 function readLeaf(
   leaf: Leaf,
-  tree: Tree,
   options: ParseOptions,
   body: Body,
   parts: Part[],
@@ -144,7 +144,7 @@ function readLeaf(
     })
     if (!isBody) return
   } else if (isDocument) {
-    bytes = decodeLeaf(leaf.raw, encoding, name)
+    bytes = decodeLeaf(leaf.raw, encoding)
     parts.push(
       partOf(
         bytes,
@@ -184,15 +184,13 @@ function readLeaf(
     })
   }
   body.add(leaf, declaredType, bytes, charset, type.params)
-  void tree
 }
 
-function decodeLeaf(raw: Buffer, encoding: string, name: string): Buffer {
+function decodeLeaf(raw: Buffer, encoding: string): Buffer {
   if (/^x?-?uu(?:e|encode)?$/.test(encoding)) {
     const file = takeBlocks(raw)?.blocks[0]
     if (file) return file.bytes
   }
-  void name
   return decodeTransfer(raw, encoding)
 }
 

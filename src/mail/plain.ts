@@ -42,7 +42,7 @@ function walk(
     return true
   }
   const boundary = type.params.get('boundary') ?? ''
-  if (!/^[\x20-\x7e]{1,200}$/.test(boundary) || boundary.endsWith(' ')) return false
+  if (!/^[\x20-\x7e]{1,8000}$/.test(boundary)) return false
   if (!PLAIN_ENCODINGS.has(encoding) || boundaries.includes(boundary) || boundaries.length >= DEPTH)
     return false
   const parts = cut(body, boundary)

@@ -38,13 +38,19 @@ export function decodeWords(value: string, charset = ''): string {
       release()
       out += raw(between, charset)
     }
-    if (held && held.charset !== word.charset) release()
+    if (held && (held.charset !== word.charset || isShiftedBack(held.bytes.at(-1)))) release()
     held ??= { charset: word.charset, bytes: [] }
     held.bytes.push(word.bytes)
     at = word.end
   }
   release()
   return clean(out + raw(value.slice(at), charset))
+}
+
+/** A word that ends in the escape to ASCII is whole: what follows begins with an escape of its own. */
+function isShiftedBack(bytes: Buffer | undefined): boolean {
+  const at = bytes ? bytes.length - 3 : -1
+  return at >= 0 && bytes?.[at] === 0x1b && bytes[at + 1] === 0x28
 }
 
 function readWord(
