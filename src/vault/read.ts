@@ -1,9 +1,10 @@
 /**
  * The bytes of one message, from a reference. What the workers use: knows no listing.
  */
-import { open, readdir } from 'node:fs/promises'
+import { open, readdir, readFile } from 'node:fs/promises'
 import type { Limits } from '../part/limits.js'
 import type { MessageReference } from '../part/reference.js'
+import { mailOfEmlx, withAttachments } from './emlx.js'
 import { maildirName, nameText, systemPath } from './names.js'
 
 export type ReadMessage =
@@ -56,13 +57,73 @@ async function readAt(
         if (bytesRead === 0) break
         filled += bytesRead
       }
-      return { kind: 'read', bytes: buffer.subarray(0, filled), path: reference.path }
+      const bytes = buffer.subarray(0, filled)
+      if (reference.offset !== undefined) {
+        if (bytes.toString('latin1', 0, 5) !== 'From ')
+          return { kind: 'gone', detail: 'the mbox file was rewritten' }
+        return { kind: 'read', bytes: unquoted(bytes), path: reference.path }
+      }
+      if (/\.emlx$/i.test(reference.path))
+        return {
+          kind: 'read',
+          bytes: await wholeEmlx(root, reference.path, bytes),
+          path: reference.path,
+        }
+      return { kind: 'read', bytes, path: reference.path }
     } finally {
       await file.close()
     }
   } catch (error) {
     return { kind: isGone(error) ? 'gone' : 'unreadable', detail: failureOf(error) }
   }
+}
+
+/** Takes one `>` off lines that begin with `>From ` or `>>From `, which mboxo and mboxrd put there. */
+function unquoted(bytes: Buffer): Buffer {
+  let found = bytes.indexOf('From ', 1, 'latin1')
+  const marks: number[] = []
+  while (found > 0) {
+    let at = found
+    while (bytes[at - 1] === 0x3e) at--
+    if (at < found && bytes[at - 1] === 0x0a) marks.push(at)
+    found = bytes.indexOf('From ', found + 5, 'latin1')
+  }
+  if (marks.length === 0) return bytes
+  const pieces: Buffer[] = []
+  let from = 0
+  for (const mark of marks) {
+    pieces.push(bytes.subarray(from, mark))
+    from = mark + 1
+  }
+  pieces.push(bytes.subarray(from))
+  return Buffer.concat(pieces)
+}
+
+/** Files read of what lies beside a partial emlx. */
+const ATTACHMENTS = 200
+const ATTACHMENT_BYTES = 50_000_000
+
+async function wholeEmlx(root: string, path: string, bytes: Buffer): Promise<Buffer> {
+  const mail = mailOfEmlx(bytes)
+  const partial = /^(.*?)([^/]*\/)?([^/]+)\.partial\.emlx$/i.exec(path)
+  if (!partial) return mail
+  const beside = `${partial[1] ?? ''}Attachments/${partial[3]}`
+  const files: Array<{ name: string; bytes: Buffer }> = []
+  try {
+    for (const part of (await readdir(systemPath(root, beside))).sort()) {
+      for (const name of await readdir(systemPath(root, `${beside}/${part}`))) {
+        if (name.startsWith('.') || files.length >= ATTACHMENTS) continue
+        const place = systemPath(root, `${beside}/${part}/${name}`)
+        const file = await open(place, 'r')
+        const { size } = await file.stat()
+        await file.close()
+        if (size <= ATTACHMENT_BYTES) files.push({ name, bytes: await readFile(place) })
+      }
+    }
+  } catch (error) {
+    if (!isGone(error)) throw error
+  }
+  return withAttachments(mail, files)
 }
 
 /** A Maildir file under another name: flags changed, or moved from new/ to cur/. */
