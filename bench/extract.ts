@@ -1,0 +1,87 @@
+/**
+ * Reading documents: files and MB a second by format, milliseconds a file, peak memory.
+ *
+ * Every file is read once to warm parsers and the disk's cache, then `--runs` times; a file's time is
+ * the median of its runs, as the thread that read it measured it.
+ */
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type * as Api from '../src/api.js'
+import { round, statistics, watchMemory, type BenchRun } from './harness.js'
+
+/** The built library, whose worker threads are built too. */
+const API = new URL('../dist/api.js', import.meta.url).href
+const FIXTURES = fileURLToPath(new URL('../test/fixtures', import.meta.url))
+
+interface Read {
+  format: string
+  bytes: number
+  ms: number[]
+  chars: number
+}
+
+export async function run(bench: BenchRun): Promise<void> {
+  const { extractDocuments } = (await import(API)) as typeof Api
+  const folder = bench.text('files') ?? FIXTURES
+  const threads = bench.number('threads', 2)
+  const runs = bench.number('runs', 5)
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(folder, name))
+    .filter((file) => statSync(file, { throwIfNoEntry: false })?.isFile())
+    .sort()
+  const memory = watchMemory(process.pid)
+  const reads = new Map<string, Read>()
+  const walls: number[] = []
+  for (let pass = 0; pass <= runs; pass++) {
+    const began = performance.now()
+    const options = {
+      workers: threads,
+      ...(bench.text('ocr') === 'on' ? {} : { ocr: false as const }),
+    }
+    for await (const { file, result } of extractDocuments(files, options)) {
+      if (pass === 0 || result?.outcome.kind !== 'text') continue
+      const read = reads.get(file) ?? {
+        format: result.extractor ?? result.type,
+        bytes: statSync(file).size,
+        ms: [],
+        chars: result.outcome.pages.reduce((chars, page) => chars + page.text.length, 0),
+      }
+      read.ms.push(result.ms)
+      reads.set(file, read)
+    }
+    if (pass > 0) walls.push(performance.now() - began)
+  }
+  const peak = memory.stop()
+
+  const medians = [...reads.values()].map((read) => ({ ...read, ms: statistics(read.ms).median }))
+  for (const format of [...new Set(medians.map((read) => read.format))].sort()) {
+    const all = medians.filter((read) => read.format === format)
+    const seconds = all.reduce((ms, read) => ms + read.ms, 0) / 1000
+    const bytes = all.reduce((sum, read) => sum + read.bytes, 0)
+    bench.emit({
+      bench: 'extract',
+      format,
+      files: all.length,
+      bytes,
+      filesPerSecond: round(all.length / seconds),
+      megabytesPerSecond: round(bytes / 1e6 / seconds),
+      msPerFile: statistics(all.map((read) => read.ms)),
+    })
+  }
+  const wall = statistics(walls)
+  bench.emit({
+    bench: 'extract',
+    format: 'all',
+    threads,
+    files: files.length,
+    read: medians.length,
+    wallMs: wall,
+    filesPerSecond: round(files.length / (wall.median / 1000)),
+    peakBytes: peak,
+  })
+  bench.readme(
+    `Reading ${files.length} documents of the test fixtures, ${threads} threads, no OCR`,
+    `${Math.round(files.length / (wall.median / 1000))} files a second${peak === undefined ? '' : `, ${Math.round(peak / 1e6)} MB`}`,
+  )
+}

@@ -1,0 +1,163 @@
+/**
+ * Indexing mail from files: messages a second and the memory of the whole tree of processes, in fresh
+ * processes. `--vs-mu` lets `mu index` read the same mail in the same run.
+ *
+ * The mail is made by generate.ts (no attachments unless `--attachments SHARE` asks for some) and lies in
+ * a Maildir in a temporary folder that is removed afterwards.
+ */
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { eml, type Attachment } from '../scripts/make/mail.js'
+import { docx, xlsx } from '../scripts/make/office.js'
+import { pdf } from '../scripts/make/pdf.js'
+import type { Person } from '../src/mail/message.js'
+import { CORPORA, Generator, type GeneratedMessage } from './generate.js'
+import { PROGRAM, round, runWatched, type BenchRun, type Finished } from './harness.js'
+
+export async function run(bench: BenchRun): Promise<void> {
+  const messages = bench.number('messages', 5000)
+  const share = bench.number('attachments', 0)
+  const folder = mkdtempSync(join(tmpdir(), 'paperknife-bench-'))
+  try {
+    const vault = join(folder, 'mail')
+    const bytes = await writeMaildir(vault, messages, share)
+    console.error(`${messages} messages, ${Math.round(bytes / 1e6)} MB in ${vault}`)
+
+    const ours = await runWatched(process.execPath, [PROGRAM, 'index', vault, '--ocr', 'off'])
+    if (ours.code !== 0) throw new Error(`index ended with ${ours.code}`)
+    const indexBytes = folderBytes(join(vault, '.paperknife'))
+    bench.emit({ ...lineOf('paperknife', ours, messages, bytes), attachments: share, indexBytes })
+    const again = await runWatched(process.execPath, [PROGRAM, 'index', vault, '--ocr', 'off'])
+    bench.emit({ ...lineOf('paperknife, nothing new', again, messages, bytes), attachments: share })
+    const rate = messages / (ours.ms / 1000)
+    bench.readme(
+      `Indexing ${messages.toLocaleString('en-US')} messages (${Math.round(bytes / 1e6)} MB)${share > 0 ? `, ${share} attachments a message` : ' without attachments'}`,
+      `${Math.round(rate).toLocaleString('en-US')} messages a second${memoryText(ours)}`,
+    )
+
+    if (!bench.has('vs-mu')) return
+    rmSync(join(vault, '.paperknife'), { recursive: true })
+    const home = join(folder, 'mu')
+    const made = spawnSync('mu', ['init', `--muhome=${home}`, `--maildir=${vault}`])
+    if (made.status !== 0)
+      throw new Error('mu (maildir-utils) is not installed, or refused the mail')
+    const mu = await runWatched('mu', ['index', `--muhome=${home}`, '--quiet'])
+    bench.emit({
+      ...lineOf('mu', mu, messages, bytes),
+      attachments: share,
+      indexBytes: folderBytes(home),
+    })
+    bench.emit({
+      bench: 'index',
+      reader: 'paperknife against mu',
+      timesAsFast: round(mu.ms / ours.ms),
+    })
+    bench.readme(
+      'The same mail with mu index, in the same run',
+      `${Math.round(messages / (mu.ms / 1000)).toLocaleString('en-US')} messages a second${memoryText(mu)}: Paperknife is ${round(mu.ms / ours.ms).toFixed(1)} times as fast`,
+    )
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+const memoryText = ({ peakBytes }: Finished): string =>
+  peakBytes === undefined ? '' : `, ${Math.round(peakBytes / 1e6)} MB of memory`
+
+function lineOf(reader: string, { ms, peakBytes }: Finished, messages: number, bytes: number) {
+  return {
+    bench: 'index',
+    reader,
+    messages,
+    mailBytes: bytes,
+    seconds: round(ms / 1000),
+    messagesPerSecond: round(messages / (ms / 1000)),
+    peakBytes,
+  }
+}
+
+function folderBytes(folder: string): number {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).reduce((sum, name) => {
+    const facts = statSync(join(folder, name))
+    return facts.isFile() ? sum + facts.size : sum
+  }, 0)
+}
+
+/** @returns bytes written */
+export async function writeMaildir(
+  vault: string,
+  messages: number,
+  share: number,
+): Promise<number> {
+  const boxes = { INBOX: '', Archive: '.Archive', Sent: '.Sent' }
+  for (const box of Object.values(boxes))
+    for (const part of ['cur', 'new', 'tmp']) mkdirSync(join(vault, box, part), { recursive: true })
+  let bytes = 0
+  const generator = new Generator({ ...CORPORA.mailvault, messages })
+  for (const made of generator.all()) {
+    const isCarrier = share > 0 && Math.floor((made.n + 1) * share) > Math.floor(made.n * share)
+    const mail = await mailOf(made, isCarrier)
+    const flags = `${made.flags & 2 ? 'F' : ''}${made.flags & 1 ? 'S' : ''}`
+    writeFileSync(
+      join(vault, boxes[made.folder], 'cur', `${made.date}.M${made.n}.bench:2,${flags}`),
+      mail,
+    )
+    bytes += mail.length
+  }
+  return bytes
+}
+
+const people = (list: readonly Person[]): string =>
+  list.map(({ name, address }) => `${name} <${address}>`).join(', ')
+
+async function mailOf(
+  { n, message, date }: GeneratedMessage,
+  isCarrier: boolean,
+): Promise<Uint8Array> {
+  const words = message.body
+    .split(' ')
+    .map((word) => (/^[\x20-\x7e]*$/.test(word) ? word : `w${word.length}`))
+  return eml({
+    from: people(message.from),
+    to: people(message.to),
+    ...(message.cc.length > 0 && { cc: people(message.cc) }),
+    subject: message.subject,
+    date: new Date(date * 1000).toISOString().replace('.000Z', '+00:00'),
+    id: message.messageId,
+    ...(message.inReplyTo[0] !== undefined && { inReplyTo: message.inReplyTo[0] }),
+    references: message.references,
+    text: message.body.replace(/(.{60,90}?) /g, '$1\n'),
+    attachments: isCarrier ? [await attachment(n, words)] : [],
+  })
+}
+
+const OFFICE = 'application/vnd.openxmlformats-officedocument.'
+
+/** A document of a page or two, of another kind each time. */
+async function attachment(n: number, words: string[]): Promise<Attachment> {
+  const lines = Array.from({ length: Math.ceil(words.length / 12) }, (_, i) =>
+    words.slice(i * 12, i * 12 + 12).join(' '),
+  )
+  switch (n % 3) {
+    case 0:
+      return {
+        name: `note-${n}.docx`,
+        type: `${OFFICE}wordprocessingml.document`,
+        bytes: await docx(lines),
+      }
+    case 1:
+      return {
+        name: `table-${n}.xlsx`,
+        type: `${OFFICE}spreadsheetml.sheet`,
+        bytes: await xlsx({ Sheet1: lines.map((line, i) => [i + n, ...line.split(' ')]) }),
+      }
+    default:
+      return {
+        name: `print-${n}.pdf`,
+        type: 'application/pdf',
+        bytes: pdf([lines.slice(0, 40), lines.slice(40, 80)]),
+      }
+  }
+}

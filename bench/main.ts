@@ -1,0 +1,53 @@
+/**
+ * `npm run bench -- NAME …`: runs one bench of the table below. A new bench is one file and one row.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { runBench, type Bench } from './harness.js'
+
+export const BENCHES: readonly Bench[] = [
+  {
+    name: 'extract',
+    summary: 'files and MB a second by format, milliseconds a file, peak memory',
+    flags: { files: 'DIR', ocr: 'on|off', threads: 'N', runs: 'N' },
+    load: () => import('./extract.js'),
+  },
+  {
+    name: 'index',
+    summary: 'messages a second and memory while indexing generated mail',
+    flags: { messages: 'N', attachments: 'SHARE', 'vs-mu': '' },
+    load: () => import('./index.js'),
+  },
+  {
+    name: 'compare',
+    summary: 'two reports side by side: compare A.json B.json',
+    flags: {},
+    load: () => import('./compare.js'),
+  },
+]
+
+const [name, ...words] = process.argv.slice(2)
+const bench = BENCHES.find((row) => row.name === name)
+if (!bench) {
+  for (const { name, summary, flags } of BENCHES) {
+    const shown = Object.entries(flags).map(([flag, value]) => `[--${`${flag} ${value}`.trim()}]`)
+    console.log(`${name} ${shown.join(' ')}\n    ${summary}`)
+  }
+  console.log('--save writes bench/results/NAME.json; --save FILE another file')
+  process.exitCode = name === undefined || name === '--list' ? 0 : 2
+} else {
+  const at = words.findIndex((word) => word === '--save')
+  let file: string | undefined
+  if (at >= 0) {
+    const next = words[at + 1]
+    const isNamed = next !== undefined && !next.startsWith('--')
+    file = isNamed ? next : fileURLToPath(new URL(`results/${bench.name}.json`, import.meta.url))
+    words.splice(at, isNamed ? 2 : 1)
+  }
+  const report = await runBench(bench, words)
+  if (file !== undefined) {
+    mkdirSync(new URL('results/', import.meta.url), { recursive: true })
+    writeFileSync(file, `${JSON.stringify(report, null, 1)}\n`)
+    console.error(`written to ${file}`)
+  }
+}
