@@ -61,9 +61,16 @@ export function foldColumns(input: FoldInput, messageChars: number): FoldedColum
   }
 }
 
+/** `Ann Lee <ann@example.org>` on one line; the address alone when there is no name. */
+export function personLine(person: FoldPerson): string {
+  const name = person.name.replace(/[\r\n]+/g, ' ').trim()
+  const address = person.address.replace(/[\r\n]+/g, ' ').trim()
+  return name === '' ? address : address === '' ? name : `${name} <${address}>`
+}
+
 /** Names and addresses, a separator between people. */
 export function foldPeople(people: readonly FoldPerson[]): string {
-  return foldTexts(people.map((person) => `${person.name} ${person.address}`))
+  return foldTexts(people.map(personLine))
 }
 
 /** File names, a separator between them, and the tokens of `type:`, `has:attachment` and `in:`. */

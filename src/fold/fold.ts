@@ -106,10 +106,10 @@ export function joinedForms(text: string): string[] {
 
 /** Whether a token belongs to a script that is matched as pairs (and so is not in the vocabulary). */
 export function isPaired(token: string): boolean {
-  return (
-    token.charCodeAt(0) > 0xdff &&
-    isPairedCharacter(String.fromCodePoint(token.codePointAt(0) ?? 0))
-  )
+  if (token.charCodeAt(0) < 0x0e00) return false
+  const kind = classAt(token, 0)
+  if (kind === PAIRED || kind === ASCII || kind === SEPARATES) return kind === PAIRED
+  return isPairedCharacter(String.fromCodePoint(token.codePointAt(0) as number))
 }
 
 const RUNS: ReadonlyArray<Run | undefined> = [undefined, 'first', 'pair', 'last', 'only']

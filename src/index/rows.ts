@@ -69,8 +69,8 @@ export interface MessageInput extends MessageReference {
   labels: readonly string[]
   parts: readonly PartInput[]
   columns: FoldedColumns
-  /** Packed by `packBody`; empty when texts are not kept. */
-  body: readonly Uint8Array[]
+  /** Packed by `packBody`; null when texts are not kept. */
+  body: readonly Uint8Array[] | null
   /**
    * Revision of extracts.db that `columns.attachments` holds, when it was folded from the recorded texts of
    * all parts (a new mail written once, complete). 0, the default: the column is empty, and the message is

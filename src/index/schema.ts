@@ -58,7 +58,7 @@ CREATE TABLE message (
   thread INTEGER NOT NULL,            -- equal for messages of one conversation (threads.ts); negative: alone
   revision INTEGER NOT NULL,          -- newest revision of extracts.db folded in; 0 none
   subject TEXT NOT NULL,
-  sender TEXT NOT NULL,               -- 'Ann Lee <ann@example.org>', several joined by ', '
+  sender TEXT NOT NULL,               -- 'Ann Lee <ann@example.org>', one a line
   attachments TEXT,                   -- JSON array of file names, NULL when there are none
   labels TEXT,                        -- JSON array, NULL when there are none
   message_id TEXT NOT NULL,           -- without brackets, '' when missing
@@ -68,8 +68,9 @@ CREATE TABLE message (
   unique_name TEXT NOT NULL,          -- survives flag changes and moves
   mtime INTEGER NOT NULL,             -- ms since 1970
   inode INTEGER NOT NULL,
-  recipients TEXT NOT NULL,           -- JSON array of [name, address]
-  copies TEXT NOT NULL                -- JSON array of [name, address], Cc and Bcc
+  is_kept INTEGER NOT NULL,           -- 1: the body's text is in body (or empty)
+  recipients TEXT NOT NULL,           -- as sender
+  copies TEXT NOT NULL                -- as sender, Cc and Bcc
 );
 CREATE INDEX message_folder ON message (folder, id);
 CREATE INDEX message_unread ON message (id) WHERE flags & 1 = 0;
@@ -102,6 +103,9 @@ CREATE TABLE body (id INTEGER PRIMARY KEY, text BLOB NOT NULL);
 
 -- Messages whose attachment column is older than the text of their contents.
 CREATE TABLE rewrite (message INTEGER PRIMARY KEY);
+
+-- Contents that lost their last message and are still to be deleted from extracts.db.
+CREATE TABLE orphan (hash BLOB PRIMARY KEY) WITHOUT ROWID;
 
 CREATE VIRTUAL TABLE words USING fts5(
   ${COLUMNS.join(', ')},

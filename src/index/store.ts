@@ -6,9 +6,18 @@
  * Everything here is synchronous. Not responsible for: what state follows which (sweep/transition.ts),
  * when to do what (sweep/schedule.ts), reading (search.ts, excerpts.ts).
  */
+import { randomUUID } from 'node:crypto'
 import type { FoldedColumns } from '../fold/columns.js'
 import type { MessageReference } from '../part/reference.js'
 import type { Lane, ReadReason } from '../part/states.js'
+import { Contents } from './contents.js'
+import { explained, openForWriting, type Connection, type WriterFiles } from './files.js'
+import { Folders } from './folders.js'
+import { Idle } from './idle.js'
+import { Messages, Words } from './messages.js'
+import { Meta } from './meta.js'
+import { Rewrites } from './rewrites.js'
+import { Vocabulary } from './vocabulary.js'
 import type {
   ClaimedContent,
   ContentFilter,
@@ -23,8 +32,6 @@ import type {
 export interface StoreOptions {
   /** Folder of index.db and extracts.db; made when it is missing, owner-only. */
   directory: string
-  /** Keep texts of bodies (index.db) and contents (extracts.db). Default true. */
-  keepTexts?: boolean
   /** limits.messageChars. */
   messageChars: number
   /** Exclusive locking instead of shared memory, for network file systems. Default false. */
@@ -117,6 +124,18 @@ export interface ContentStore {
   states(): Record<string, number>
   /** Waiting in a lane; counted up to `limit`. */
   backlog(lane: Lane, limit?: number): number
+  /** Contents by state and reason, most first. Reads every content: for `status`. */
+  reasons(): Array<{ state: string; reason: string; contents: number }>
+  /** What waits in each lane: contents, bytes, and pages to recognise (a picture is one). For estimates. */
+  backlogWork(): Array<{ lane: Lane; contents: number; bytes: number; pages: number }>
+  /** What readings took so far, by extractor, milliseconds and bytes in all. For estimates. */
+  rates(): Array<{
+    extractor: string | null
+    contents: number
+    ms: number
+    ocrPages: number
+    bytes: number
+  }>
 }
 
 /** A message whose attachment column is older than its contents' texts. */
@@ -130,8 +149,8 @@ export interface RewriteStore {
   queue(): number
   /**
    * Rewrites queued messages in row order from kept texts.
-   * @param options.limit messages at most · `untilMs` a performance.now() after which no further one is begun · `unsettled`: `wait` leaves
-   *   messages in the queue that have a content still pending or extracting in one of `lanes`
+   * @param options.limit messages at most · `untilMs` a performance.now() after which no further one is begun ·
+   *   `settledLanes` leaves messages in the queue that have a content pending or extracting in one of these lanes
    * @returns rewritten and left over in the queue
    */
   run(options: { limit: number; untilMs?: number; settledLanes?: readonly Lane[] }): {
@@ -151,6 +170,113 @@ export interface IdleStore {
   step(): boolean
   /** Leaves no byte of deleted text in the files: merges, drops dead words, vacuums. Takes long. */
   purge(): void
+}
+
+/**
+ * Opens a vault's index for the one writer, making or rebuilding what is missing or unreadable.
+ * @throws {PipelineError} E_INDEX_BUSY (another writer), E_INDEX_READONLY, E_DISK_FULL, E_INDEX_DAMAGED (a file there is not ours)
+ */
+export function openStore(options: StoreOptions): Store {
+  const { directory, messageChars, exclusive = false } = options
+  const files = openForWriting(directory, exclusive)
+  try {
+    return explained(directory, () => storeOver(files, directory, messageChars))
+  } catch (error) {
+    files.close()
+    throw error
+  }
+}
+
+function storeOver(files: WriterFiles, directory: string, messageChars: number): Store {
+  const { index, extracts } = files
+  const indexMeta = new Meta(index)
+  const extractsMeta = new Meta(extracts)
+  if (files.isNewIndex || indexMeta.get('extracts') === undefined) tune(index)
+  meetExtracts(index, indexMeta, extracts, extractsMeta)
+  const contents = new Contents(extracts, extractsMeta, index)
+  const words = new Words(index)
+  const vocabulary = new Vocabulary(index)
+  const messages = new Messages(index, indexMeta, contents, words, vocabulary)
+  const rewrites = new Rewrites(index, indexMeta, contents, words, vocabulary, messageChars)
+  const idle = new Idle(index, extracts, indexMeta)
+  messages.clearOrphans()
+  rewrites.queue()
+  const written = <Part extends object>(part: Part): Part =>
+    watched(part, directory, () => idle.wake())
+  return {
+    opened: { setAside: files.setAside, isNewIndex: files.isNewIndex },
+    folders: written(new Folders(index)),
+    messages: written(messages),
+    contents: written(contents),
+    rewrites: written(rewrites),
+    idle: watched(idle, directory, () => {}),
+    get: (key) => indexMeta.get(`own ${key}`),
+    set: (key, value) => {
+      explained(directory, () => indexMeta.set(`own ${key}`, value))
+    },
+    checkpoint: () => {
+      index.pragma('wal_checkpoint(TRUNCATE)')
+      extracts.pragma('wal_checkpoint(TRUNCATE)')
+    },
+    close: () => files.close(),
+  }
+}
+
+/** FTS5 keeps these in the file. Measured at 50,000 messages: bench/write.ts */
+function tune(index: Connection): void {
+  index.exec(`INSERT INTO words(words, rank) VALUES ('hashsize', 8388608)`)
+}
+
+/**
+ * The index notes which extracts.db it was folded from. After that file was lost, its contents are put into
+ * the new one as pending, and every message is to be rewritten when they have been read.
+ */
+function meetExtracts(index: Connection, meta: Meta, extracts: Connection, other: Meta): void {
+  let identity = other.get('identity')
+  if (identity === undefined) {
+    identity = randomUUID()
+    other.set('identity', identity)
+  }
+  const known = meta.get('extracts')
+  if (known === identity) return
+  if (known !== undefined) {
+    const register = extracts.prepare(
+      `INSERT OR IGNORE INTO content (hash, size, state, lane, why, newest, declared_type)
+       VALUES (?, ?, 'pending', ?, 'never-seen', ?, ?)`,
+    )
+    const parts = index
+      .prepare(
+        'SELECT hash, size, declared_type AS type, max(message) AS newest FROM part GROUP BY hash',
+      )
+      .all() as Array<{ hash: Buffer; size: number; type: string; newest: number }>
+    extracts
+      .transaction(() => {
+        for (const { hash, size, type, newest } of parts)
+          register.run(hash, size, type.startsWith('image/') ? 'ocr' : 'text', newest, type)
+      })
+      .immediate()
+  }
+  index
+    .transaction(() => {
+      if (known !== undefined) index.exec('UPDATE message SET revision = 0 WHERE revision > 0')
+      meta.set('folded', 0)
+      meta.set('extracts', identity)
+    })
+    .immediate()
+}
+
+/** The same object, with what SQLite throws explained and a call after each method. */
+function watched<Part extends object>(part: Part, directory: string, after: () => void): Part {
+  return new Proxy(part, {
+    get(target, key) {
+      const value = Reflect.get(target, key, target) as unknown
+      if (typeof value !== 'function') return value
+      return (...given: unknown[]) => {
+        after()
+        return explained(directory, () => Reflect.apply(value, target, given) as unknown)
+      }
+    },
+  })
 }
 
 export interface Store {

@@ -4,6 +4,7 @@ export const ERROR_CODES = [
   'E_INDEX_MISSING', // no index there: run `paperknife index` first
   'E_INDEX_BUSY', // another process sweeps this vault
   'E_INDEX_NEWER', // written by a newer Paperknife
+  'E_INDEX_READONLY', // no permission to write the index where it lies
   'E_INDEX_DAMAGED', // SQLite cannot read it
   'E_DISK_FULL', // no space for the index
   'E_OCR_LANGUAGE', // no data for a configured language

@@ -1,0 +1,388 @@
+/**
+ * Contents in extracts.db: state, text and the facts of each reading. What a claim and an outcome do to a
+ * row is here; which state follows which is decided by sweep/transition.ts.
+ *
+ * Not responsible for: the words of an attachment in the index (rewrites.ts).
+ */
+import { kindsOf } from '../fold/kinds.js'
+import { unpackPages, type StoredPage } from '../fold/texts.js'
+import type { Lane, ReadReason } from '../part/states.js'
+import type { Connection } from './files.js'
+import type { Meta } from './meta.js'
+import type {
+  ClaimedContent,
+  ContentFilter,
+  ContentOutcome,
+  ContentRow,
+  Coverage,
+  MessageInput,
+} from './rows.js'
+import { TEXT_BLOCKS } from './schema.js'
+import type { ContentStore } from './store.js'
+
+const ROW = `id, lower(hex(hash)) AS hash, size, state, lane, why, newest, attempts, due, revision, recorded,
+  declared_type AS declaredType, type, extractor, version, engine, pages, ocr_pages AS ocrPages,
+  pages_to_ocr AS pagesToOcr, ms, chars, empty, cut_by AS cutBy, detail, limits, languages, passwords`
+
+const bytes = (hash: string): Buffer => Buffer.from(hash, 'hex')
+
+export class Contents implements ContentStore {
+  readonly #db: Connection
+  readonly #index: Connection
+  readonly #meta: Meta
+  readonly #sql
+
+  /** @param index index.db, read only for file names */
+  constructor(db: Connection, meta: Meta, index: Connection) {
+    this.#db = db
+    this.#index = index
+    this.#meta = meta
+    const select = (where: string) => db.prepare(`SELECT ${ROW} FROM content WHERE ${where}`)
+    this.#sql = {
+      register: db.prepare(
+        `INSERT INTO content (hash, size, state, lane, why, newest, declared_type)
+         VALUES (?, ?, 'pending', ?, 'never-seen', ?, ?)
+         ON CONFLICT (hash) DO UPDATE SET newest = excluded.newest WHERE excluded.newest > newest`,
+      ),
+      revision: db.prepare('SELECT revision FROM content WHERE hash = ?').pluck(),
+      byHash: select('hash = ?'),
+      byId: select('id = ?'),
+      pending: select(`state = 'pending' AND lane = ? ORDER BY newest DESC LIMIT ?`),
+      retries: select(`state = 'failed-transient' AND lane = ? AND due <= ? ORDER BY due LIMIT ?`),
+      interrupted: select(`state = 'extracting' ORDER BY id LIMIT ?`),
+      claim: db.prepare(
+        `UPDATE content SET state = 'extracting', attempts = attempts + 1, claim = ? WHERE id = ?`,
+      ),
+      held: db.prepare(
+        'SELECT claim, type, declared_type AS declaredType, chars FROM content WHERE id = ?',
+      ),
+      settle: db.prepare(
+        `UPDATE content SET state = @state, lane = @lane, why = @why, attempts = @attempts, due = @due, claim = 0,
+           detail = coalesce(@detail, detail) WHERE id = @id`,
+      ),
+      record: db.prepare(
+        `UPDATE content SET state = @state, lane = @lane, why = @why, attempts = @attempts, due = @due, claim = 0,
+           revision = coalesce(@revision, revision), recorded = @recorded, type = @type, extractor = @extractor,
+           version = @version, engine = @engine, pages = @pages, ocr_pages = @ocrPages, pages_to_ocr = @pagesToOcr,
+           ms = @ms, chars = @chars, empty = @empty, cut_by = @cutBy, detail = @detail, limits = @limits,
+           languages = @languages, passwords = @passwords WHERE id = @id`,
+      ),
+      requeue: db.prepare(
+        `UPDATE content SET state = 'pending', why = ?, lane = ?, attempts = 0, due = 0, claim = 0 WHERE id = ?`,
+      ),
+      insertText: db.prepare('INSERT INTO content_text VALUES (?, ?, ?)'),
+      removeText: db.prepare('DELETE FROM content_text WHERE id BETWEEN ? AND ?'),
+      text: db
+        .prepare('SELECT text FROM content_text WHERE id BETWEEN ? AND ? ORDER BY id')
+        .pluck(),
+      forget: db.prepare('DELETE FROM content WHERE hash = ? RETURNING id').pluck(),
+      nextDue: db.prepare(`SELECT min(due) FROM content WHERE state = 'failed-transient'`).pluck(),
+      tally: db.prepare('SELECT state, contents FROM tally WHERE contents > 0'),
+      backlog: db
+        .prepare(
+          `SELECT count(*) FROM (SELECT 1 FROM content WHERE state = 'pending' AND lane = ? LIMIT ?)`,
+        )
+        .pluck(),
+      recordedSince: db.prepare(
+        'SELECT hash, revision FROM content WHERE revision > ? ORDER BY revision LIMIT ?',
+      ),
+      reasons: db.prepare(
+        `SELECT state, coalesce(cut_by, empty, detail, '') AS reason, count(*) AS contents
+         FROM content WHERE state <> 'ok' OR cut_by IS NOT NULL OR empty IS NOT NULL GROUP BY 1, 2 ORDER BY 3 DESC`,
+      ),
+      backlogWork: db.prepare(
+        `SELECT lane, count(*) AS contents, sum(size) AS bytes, sum(coalesce(pages_to_ocr, 1)) AS pages
+         FROM content WHERE state = 'pending' GROUP BY lane`,
+      ),
+      rates: db.prepare(
+        `SELECT extractor, count(*) AS contents, sum(ms) AS ms, sum(coalesce(ocr_pages, 0)) AS ocrPages,
+           sum(size) AS bytes FROM content WHERE ms IS NOT NULL GROUP BY extractor`,
+      ),
+    }
+  }
+
+  /**
+   * Makes sure that each content of a batch has a row, pending when it is new.
+   * @returns revision of each content, 0 for those never read
+   */
+  register(batch: readonly MessageInput[]): Map<string, number> {
+    const known = new Map<string, number>()
+    const parts = batch.flatMap((message) =>
+      message.parts.map((part) => ({ ...part, date: message.date })),
+    )
+    if (parts.length === 0) return known
+    this.#db
+      .transaction(() => {
+        for (const { hash, size, lane, date, declaredType } of parts) {
+          this.#sql.register.run(bytes(hash), size, lane, date, declaredType)
+          known.set(hash, this.#sql.revision.get(bytes(hash)) as number)
+        }
+      })
+      .immediate()
+    return known
+  }
+
+  byHash(hash: string): ContentRow | undefined {
+    return this.#sql.byHash.get(bytes(hash)) as ContentRow | undefined
+  }
+
+  byId(id: number): ContentRow | undefined {
+    return this.#sql.byId.get(id) as ContentRow | undefined
+  }
+
+  candidates(lane: Lane, limit: number, now: number): ContentRow[] {
+    const pending = this.#sql.pending.all(lane, limit) as ContentRow[]
+    if (pending.length >= limit) return pending
+    const retries = this.#sql.retries.all(lane, now, limit - pending.length) as ContentRow[]
+    return [...pending, ...retries]
+  }
+
+  interrupted(limit: number): ContentRow[] {
+    return this.#sql.interrupted.all(limit) as ContentRow[]
+  }
+
+  claim(ids: readonly number[]): ClaimedContent[] {
+    return this.#db
+      .transaction(() => {
+        const claim = this.#meta.number('claim') + 1
+        this.#meta.set('claim', claim)
+        const claimed: ClaimedContent[] = []
+        for (const id of ids) {
+          this.#sql.claim.run(claim, id)
+          const row = this.byId(id)
+          if (row) claimed.push({ ...row, claim })
+        }
+        return claimed
+      })
+      .immediate()
+  }
+
+  record(outcomes: readonly ContentOutcome[]): Array<'recorded' | 'lost'> {
+    return this.#db
+      .transaction(() => outcomes.map((outcome) => this.#recordOne(outcome)))
+      .immediate()
+  }
+
+  #recordOne(given: ContentOutcome): 'recorded' | 'lost' {
+    const held = this.#sql.held.get(given.id) as
+      { claim: number; type: string | null; declaredType: string; chars: number | null } | undefined
+    if (held === undefined || held.claim !== given.claim || held.claim === 0) return 'lost'
+    const { id, state, lane, why, attempts } = given
+    const due = given.due ?? 0
+    if (given.result === undefined) {
+      this.#sql.settle.run({ id, state, lane, why, attempts, due, detail: given.detail ?? null })
+      return 'recorded'
+    }
+    const { outcome, type, extractor, version, ms } = given.result
+    const text = given.text ?? []
+    const chars = given.chars ?? 0
+    // Only what changes words is a new revision: the text, or the kind that type: finds.
+    const isChanged =
+      chars > 0 ||
+      (held.chars ?? 0) > 0 ||
+      kindsOf({ name: '', type: held.type ?? held.declaredType }).join() !==
+        kindsOf({ name: '', type }).join()
+    let revision: number | null = null
+    if (isChanged) {
+      revision = this.#meta.number('revision') + 1
+      this.#meta.set('revision', revision)
+    }
+    const found = outcome.kind === 'text' ? outcome : undefined
+    this.#sql.record.run({
+      id,
+      state,
+      lane,
+      why,
+      attempts,
+      due,
+      revision,
+      recorded: Math.floor(Date.now() / 1000),
+      type,
+      extractor: extractor ?? null,
+      version: version ?? null,
+      engine: found?.engine ?? null,
+      pages: found?.pageCount ?? null,
+      ocrPages: found?.ocrPages ?? null,
+      pagesToOcr: found?.pagesToOcr ?? null,
+      ms: Math.round(ms),
+      chars,
+      empty: found?.empty ?? null,
+      cutBy: found?.cutBy ?? null,
+      detail: given.detail ?? (outcome.kind === 'text' ? outcome.partial : outcome.detail) ?? null,
+      limits: given.limits ?? null,
+      languages: given.languages ?? null,
+      passwords: given.passwords ?? null,
+    })
+    this.#removeText(id)
+    text.slice(0, TEXT_BLOCKS).forEach((block, number) => {
+      this.#sql.insertText.run(id * TEXT_BLOCKS + number, block.text, block.ocr ?? null)
+    })
+    return 'recorded'
+  }
+
+  #removeText(id: number): void {
+    this.#sql.removeText.run(id * TEXT_BLOCKS, id * TEXT_BLOCKS + TEXT_BLOCKS - 1)
+  }
+
+  requeue(ids: readonly number[], why: ReadReason, lane: Lane): number {
+    return this.#db
+      .transaction(() => {
+        let changed = 0
+        for (const id of ids) changed += this.#sql.requeue.run(why, lane, id).changes
+        return changed
+      })
+      .immediate()
+  }
+
+  staleByExtractor(
+    versions: ReadonlyMap<string, number>,
+    readableTypes: readonly string[],
+  ): ContentRow[] {
+    const other = this.#db.prepare(
+      `SELECT ${ROW} FROM content WHERE extractor = ? AND (version < ? OR version > ?)`,
+    )
+    const readable = this.#db.prepare(
+      `SELECT ${ROW} FROM content WHERE state = 'unsupported' AND type = ?`,
+    )
+    return [
+      ...[...versions].flatMap(([name, version]) => other.all(name, version, version)),
+      ...readableTypes.flatMap((type) => readable.all(type)),
+    ] as ContentRow[]
+  }
+
+  staleBy(what: 'limits' | 'languages' | 'passwords', fingerprint: string): ContentRow[] {
+    return this.#db
+      .prepare(
+        `SELECT ${ROW} FROM content WHERE ${what} IS NOT NULL AND (${what} < ? OR ${what} > ?)`,
+      )
+      .all(fingerprint, fingerprint) as ContentRow[]
+  }
+
+  list(filter: ContentFilter, limit = 1_000_000, afterId = 0): ContentRow[] {
+    const conditions = ['id > @afterId']
+    const values: Record<string, unknown> = { afterId, limit }
+    if (filter.states !== undefined) {
+      conditions.push('state IN (SELECT value FROM json_each(@states))')
+      values['states'] = JSON.stringify(filter.states)
+    }
+    if (filter.reason !== undefined) {
+      conditions.push(
+        '(empty = @reason OR cut_by = @reason OR instr(lower(detail), lower(@reason)) > 0)',
+      )
+      values['reason'] = filter.reason
+    }
+    if (filter.type !== undefined) {
+      conditions.push('lower(coalesce(type, declared_type)) GLOB @type')
+      values['type'] = pattern(filter.type)
+    }
+    if (filter.since !== undefined) {
+      conditions.push('newest >= @since')
+      values['since'] = filter.since
+    }
+    const hashes = this.#hashesOf(filter)
+    if (hashes !== undefined) {
+      conditions.push('hash IN (SELECT unhex(value) FROM json_each(@hashes))')
+      values['hashes'] = JSON.stringify(hashes)
+    }
+    return this.#db
+      .prepare(
+        `SELECT ${ROW} FROM content WHERE ${conditions.join(' AND ')} ORDER BY id LIMIT @limit`,
+      )
+      .all(values) as ContentRow[]
+  }
+
+  #hashesOf(filter: ContentFilter): readonly string[] | undefined {
+    if (filter.name === undefined) return filter.hashes
+    const named = this.#index
+      .prepare('SELECT DISTINCT lower(hex(hash)) FROM part WHERE lower(name) GLOB ?')
+      .pluck()
+      .all(pattern(filter.name)) as string[]
+    if (filter.hashes === undefined) return named
+    const wanted = new Set(filter.hashes)
+    return named.filter((hash) => wanted.has(hash))
+  }
+
+  nextDue(): number | undefined {
+    return (this.#sql.nextDue.get() as number | null) ?? undefined
+  }
+
+  coverage(): Coverage {
+    return coverageOf(this.#db)
+  }
+
+  states(): Record<string, number> {
+    const rows = this.#sql.tally.all() as Array<{ state: string; contents: number }>
+    return Object.fromEntries(rows.map((row) => [row.state, row.contents]))
+  }
+
+  backlog(lane: Lane, limit = 1_000_000_000): number {
+    return this.#sql.backlog.get(lane, limit) as number
+  }
+
+  reasons(): Array<{ state: string; reason: string; contents: number }> {
+    return this.#sql.reasons.all() as Array<{ state: string; reason: string; contents: number }>
+  }
+
+  backlogWork(): Array<{ lane: Lane; contents: number; bytes: number; pages: number }> {
+    return this.#sql.backlogWork.all() as ReturnType<Contents['backlogWork']>
+  }
+
+  rates(): Array<{
+    extractor: string | null
+    contents: number
+    ms: number
+    ocrPages: number
+    bytes: number
+  }> {
+    return this.#sql.rates.all() as ReturnType<Contents['rates']>
+  }
+
+  /** Pages of a content's kept text, inflated block by block as they are taken. */
+  *pages(id: number): Generator<StoredPage> {
+    for (const block of this.#sql.text.all(
+      id * TEXT_BLOCKS,
+      id * TEXT_BLOCKS + TEXT_BLOCKS - 1,
+    ) as Buffer[])
+      yield* unpackPages(block)
+  }
+
+  /** Contents recorded after a revision, oldest first. */
+  recordedSince(revision: number, limit: number): Array<{ hash: Buffer; revision: number }> {
+    return this.#sql.recordedSince.all(revision, limit) as Array<{ hash: Buffer; revision: number }>
+  }
+
+  /** Deletes contents that no message carries any more. */
+  forget(hashes: readonly Buffer[]): void {
+    if (hashes.length === 0) return
+    this.#db
+      .transaction(() => {
+        for (const hash of hashes) {
+          const id = this.#sql.forget.get(hash) as number | undefined
+          if (id !== undefined) this.#removeText(id)
+        }
+      })
+      .immediate()
+  }
+}
+
+/** Contents by what a search could see of them, from kept counts. @param extracts extracts.db, any connection */
+export function coverageOf(extracts: Connection): Coverage {
+  const rows = extracts.prepare('SELECT state, contents FROM tally').all() as Array<{
+    state: string
+    contents: number
+  }>
+  const coverage = { contents: 0, readable: 0, pending: 0, unreadable: 0 }
+  for (const { state, contents } of rows) {
+    coverage.contents += contents
+    if (state === 'ok') coverage.readable += contents
+    else if (state === 'pending' || state === 'extracting' || state === 'failed-transient')
+      coverage.pending += contents
+    else coverage.unreadable += contents
+  }
+  return coverage
+}
+
+/** A pattern with * and ? as GLOB reads it, case ignored. */
+function pattern(given: string): string {
+  return given.toLowerCase().replaceAll('[', '[[]')
+}

@@ -1,0 +1,343 @@
+/**
+ * Opens and closes the files of an index: index.db, extracts.db, and writer.lock, whose lock makes a
+ * process the one writer and dies with it.
+ *
+ * A file that SQLite cannot read, or that a newer Paperknife wrote, is set aside under another name and
+ * begun afresh by the writer; a reader only says so. No file is touched that is not ours by its name and,
+ * where it can be read, by its application id.
+ *
+ * Not responsible for: what is in the files (schema.ts and those who write).
+ */
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { FOLD_VERSION } from '../fold/fold.js'
+import { PipelineError } from '../part/errors.js'
+import {
+  EXTRACTS_APPLICATION,
+  EXTRACTS_SCHEMA,
+  INDEX_APPLICATION,
+  INDEX_SCHEMA,
+  SCHEMA_VERSION,
+} from './schema.js'
+
+export type Connection = Database.Database
+
+interface Kind {
+  name: 'index.db' | 'extracts.db'
+  application: number
+  schema: string
+}
+const INDEX: Kind = { name: 'index.db', application: INDEX_APPLICATION, schema: INDEX_SCHEMA }
+const EXTRACTS: Kind = {
+  name: 'extracts.db',
+  application: EXTRACTS_APPLICATION,
+  schema: EXTRACTS_SCHEMA,
+}
+const LOCK = 'writer.lock'
+/** Beside a file in which an error was met: the next writer checks it whole before using it. */
+const SUSPECT = '.suspect'
+
+export interface WriterFiles {
+  index: Connection
+  extracts: Connection
+  /** New names of files that were set aside. */
+  setAside: string[]
+  isNewIndex: boolean
+  isNewExtracts: boolean
+  close(): void
+}
+
+/**
+ * Opens both databases for the one writer.
+ * @param directory made when it is missing; files are owner-only
+ * @param exclusive exclusive locking instead of shared memory, for network file systems: nobody else reads meanwhile
+ * @throws {PipelineError} E_INDEX_BUSY, E_INDEX_READONLY, E_DISK_FULL; E_INDEX_DAMAGED for a file that is not ours
+ */
+export function openForWriting(directory: string, exclusive = false): WriterFiles {
+  return explained(directory, () => {
+    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    const lock = takeLock(directory)
+    const setAside: string[] = []
+    let index: ReturnType<typeof openOne> | undefined
+    try {
+      index = openOne(directory, INDEX, exclusive, setAside)
+      if (!index.isNew && !isFoldedAlike(index.db)) {
+        index.db.close()
+        removeFiles(join(directory, INDEX.name))
+        index = openOne(directory, INDEX, exclusive, setAside)
+      }
+      if (index.isNew)
+        index.db.prepare("INSERT INTO meta VALUES ('fold', ?)").run(String(FOLD_VERSION))
+      const extracts = openOne(directory, EXTRACTS, exclusive, setAside)
+      const opened = index
+      return {
+        index: opened.db,
+        extracts: extracts.db,
+        setAside,
+        isNewIndex: opened.isNew,
+        isNewExtracts: extracts.isNew,
+        close: () => {
+          closeWritten(opened.db)
+          closeWritten(extracts.db)
+          lock.close()
+        },
+      }
+    } catch (error) {
+      index?.db.close()
+      lock.close()
+      throw error
+    }
+  })
+}
+
+export interface ReaderFiles {
+  index: Connection
+  extracts: Connection
+  close(): void
+}
+
+/**
+ * Opens both databases read-only. A copy of a cleanly closed index opens on read-only media too.
+ * @throws {PipelineError} E_INDEX_MISSING, E_INDEX_NEWER, E_INDEX_DAMAGED
+ */
+export function openForReading(directory: string): ReaderFiles {
+  const index = openReadOnly(directory, INDEX)
+  try {
+    if (!isFoldedAlike(index))
+      throw new PipelineError(
+        'E_INDEX_DAMAGED',
+        `${join(directory, INDEX.name)} was built by another version: run \`paperknife index\``,
+      )
+    const extracts = openReadOnly(directory, EXTRACTS)
+    return {
+      index,
+      extracts,
+      close: () => {
+        index.close()
+        extracts.close()
+      },
+    }
+  } catch (error) {
+    index.close()
+    throw error
+  }
+}
+
+/**
+ * Runs something on the index and explains what SQLite throws.
+ * @throws {PipelineError} E_INDEX_DAMAGED (the files are then checked by the next writer), E_DISK_FULL, E_INDEX_READONLY, E_INDEX_BUSY
+ */
+export function explained<Result>(directory: string, run: () => Result): Result {
+  try {
+    return run()
+  } catch (error) {
+    const code = codeOf(error)
+    if (isDamage(code)) {
+      for (const { name } of [INDEX, EXTRACTS]) suspect(join(directory, name))
+      throw new PipelineError(
+        'E_INDEX_DAMAGED',
+        `the index in ${directory} is damaged: run \`paperknife index\`, which sets the damaged file aside and rebuilds it`,
+        { cause: error },
+      )
+    }
+    if (code === 'SQLITE_FULL' || code === 'ENOSPC' || code === 'EDQUOT')
+      throw new PipelineError('E_DISK_FULL', `no space left for the index in ${directory}`, {
+        cause: error,
+      })
+    if (/^SQLITE_(READONLY|CANTOPEN|PERM)/.test(code) || /^(EACCES|EROFS|EPERM)$/.test(code))
+      throw new PipelineError(
+        'E_INDEX_READONLY',
+        `the index in ${directory} cannot be written: choose another folder with --index`,
+        { cause: error },
+      )
+    if (/^SQLITE_(BUSY|LOCKED)/.test(code))
+      throw new PipelineError('E_INDEX_BUSY', `another process uses the index in ${directory}`, {
+        cause: error,
+      })
+    throw error
+  }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && !(error instanceof PipelineError)
+    ? String(error.code)
+    : ''
+}
+
+const isDamage = (code: string): boolean => /^SQLITE_(CORRUPT|NOTADB)/.test(code)
+
+function takeLock(directory: string): Connection {
+  const path = join(directory, LOCK)
+  ownerOnly(path)
+  const lock = new Database(path, { timeout: 0 })
+  try {
+    lock.exec('BEGIN EXCLUSIVE')
+  } catch (error) {
+    lock.close()
+    if (codeOf(error) === 'SQLITE_BUSY')
+      throw new PipelineError(
+        'E_INDEX_BUSY',
+        `another process is writing the index in ${directory}: wait for it, or stop it`,
+        { cause: error },
+      )
+    throw error
+  }
+  return lock
+}
+
+/** Makes a file that its owner alone can read; SQLite gives its -wal and -shm the same permissions. */
+function ownerOnly(path: string): void {
+  if (existsSync(path)) return
+  closeSync(openSync(path, 'a', 0o600))
+  chmodSync(path, 0o600)
+}
+
+function openOne(
+  directory: string,
+  kind: Kind,
+  exclusive: boolean,
+  setAside: string[],
+): { db: Connection; isNew: boolean } {
+  const path = join(directory, kind.name)
+  const trouble = existsSync(path) ? troubleWith(path, kind) : undefined
+  if (trouble === 'foreign')
+    throw new PipelineError(
+      'E_INDEX_DAMAGED',
+      `${path} is a database of another program: choose another folder with --index`,
+    )
+  if (trouble !== undefined) setAside.push(putAside(path))
+  ownerOnly(path)
+  const db = new Database(path)
+  try {
+    if (exclusive) db.pragma('locking_mode = EXCLUSIVE')
+    db.pragma('journal_mode = WAL')
+    db.pragma('synchronous = NORMAL')
+    db.pragma('journal_size_limit = 67108864')
+    // 16 MB of log before it is copied back: a batch's pages are then copied once, not four times.
+    db.pragma('wal_autocheckpoint = 4000')
+    db.pragma('temp_store = MEMORY')
+    db.pragma('cache_size = -65536')
+    const isNew = db.pragma('user_version', { simple: true }) === 0
+    if (isNew)
+      db.transaction(() => {
+        db.exec(kind.schema)
+        db.pragma(`application_id = ${kind.application}`)
+        db.pragma(`user_version = ${SCHEMA_VERSION}`)
+      }).immediate()
+    return { db, isNew }
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
+
+/** What forbids using a file: it cannot be read, was written by a newer Paperknife, or belongs to somebody else. */
+function troubleWith(path: string, kind: Kind): 'damaged' | 'newer' | 'foreign' | undefined {
+  let db: Connection | undefined
+  try {
+    db = new Database(path)
+    const application = db.pragma('application_id', { simple: true })
+    const version = db.pragma('user_version', { simple: true }) as number
+    const tables = db.prepare('SELECT count(*) FROM sqlite_schema').pluck().get() as number
+    if (application !== kind.application) return tables === 0 ? undefined : 'foreign'
+    if (version > SCHEMA_VERSION) return 'newer'
+    if (tables < 2) return 'damaged'
+    db.prepare('SELECT count(*) FROM meta').get()
+    if (existsSync(path + SUSPECT)) {
+      const found = db.pragma('quick_check(1)', { simple: true })
+      if (found !== 'ok') return 'damaged'
+      rmSync(path + SUSPECT, { force: true })
+    }
+    return undefined
+  } catch (error) {
+    if (isDamage(codeOf(error)) || codeOf(error) === 'SQLITE_ERROR') return 'damaged'
+    throw error
+  } finally {
+    db?.close()
+  }
+}
+
+/** Renames a file of ours, with its log, out of the way. One such is kept: an older one is removed. */
+function putAside(path: string): string {
+  const aside = `${path}.set-aside`
+  removeFiles(aside)
+  renameSync(path, aside)
+  if (existsSync(`${path}-wal`)) renameSync(`${path}-wal`, `${aside}-wal`)
+  for (const ending of ['-shm', '-journal', SUSPECT]) rmSync(path + ending, { force: true })
+  return aside
+}
+
+function removeFiles(path: string): void {
+  for (const ending of ['', '-wal', '-shm', '-journal', SUSPECT])
+    rmSync(path + ending, { force: true })
+}
+
+function suspect(path: string): void {
+  try {
+    writeFileSync(path + SUSPECT, '', { mode: 0o600 })
+  } catch {
+    // A read-only place: the next writer meets the damage itself.
+  }
+}
+
+function isFoldedAlike(index: Connection): boolean {
+  const version = index.prepare("SELECT value FROM meta WHERE key = 'fold'").pluck().get()
+  return version === String(FOLD_VERSION)
+}
+
+/** Back to a rollback journal, so that a copy without -wal and -shm can be opened read-only. */
+function closeWritten(db: Connection): void {
+  try {
+    db.pragma('optimize')
+    db.pragma('wal_checkpoint(TRUNCATE)')
+    db.pragma('journal_mode = DELETE')
+  } catch {
+    // A reader is still there; the log stays and the next writer copies it back.
+  } finally {
+    db.close()
+  }
+}
+
+function openReadOnly(directory: string, kind: Kind): Connection {
+  const path = join(directory, kind.name)
+  if (!existsSync(path) || statSync(path).size === 0)
+    throw new PipelineError(
+      'E_INDEX_MISSING',
+      `no index in ${directory}: run \`paperknife index\` first`,
+    )
+  let db: Connection | undefined
+  try {
+    db = new Database(path, { readonly: true, fileMustExist: true })
+    const version = db.pragma('user_version', { simple: true }) as number
+    const application = db.pragma('application_id', { simple: true })
+    if (application !== kind.application || version === 0)
+      throw new PipelineError('E_INDEX_DAMAGED', `${path} is no index: run \`paperknife index\``)
+    if (version > SCHEMA_VERSION)
+      throw new PipelineError(
+        'E_INDEX_NEWER',
+        `${path} was written by a newer Paperknife: update, or choose another folder with --index`,
+      )
+    db.prepare('SELECT count(*) FROM meta').get()
+    db.pragma('cache_size = -32768')
+    return db
+  } catch (error) {
+    db?.close()
+    if (error instanceof PipelineError) throw error
+    throw new PipelineError(
+      'E_INDEX_DAMAGED',
+      `${path} cannot be read: run \`paperknife index\`, which sets it aside and rebuilds it`,
+      { cause: error },
+    )
+  }
+}

@@ -1,0 +1,192 @@
+/**
+ * Work for idle times, in steps of some tens of milliseconds, each in its own transaction: merging the
+ * word tables to one segment, counting words again, dropping dead ones, shortening the logs. What was
+ * begun goes on at the next step, also in another process.
+ *
+ * Not responsible for: deciding when it is idle.
+ */
+import { COLUMNS } from '../fold/columns.js'
+import type { Connection } from './files.js'
+import type { Meta } from './meta.js'
+import type { IdleStore } from './store.js'
+
+/** Pages merged in one statement, and milliseconds of one step. */
+const MERGE_PAGES = 64
+const STEP_MS = 30
+/** Terms counted in one query. */
+const RECOUNT_TERMS = 500
+/** A share of the messages changed since the last merge, or miscounted, makes the work worth its writing. */
+const WORTH = 0.05
+/** Below this many messages everything is cheap. */
+const SMALL = 20_000
+
+type Table = 'words' | 'term_gram'
+
+/** Segments of an FTS5 table, from its structure record. One is best. */
+export function segments(db: Connection, table: Table): number {
+  const record = db.prepare(`SELECT block FROM ${table}_data WHERE id = 10`).pluck().get() as Buffer
+  // Four bytes of cookie, four of version with contentless_delete, then varints: levels, segments.
+  let at = record.length >= 8 && record.readUInt32BE(4) === 0xff000001 ? 8 : 4
+  const varint = (): number => {
+    let value = 0
+    for (;;) {
+      const byte = record[at++] as number
+      value = value * 128 + (byte & 127)
+      if (byte < 128) return value
+    }
+  }
+  varint()
+  return varint()
+}
+
+export class Idle implements IdleStore {
+  readonly #db: Connection
+  readonly #extracts: Connection
+  readonly #meta: Meta
+  readonly #sql
+  #isClean = false
+
+  constructor(db: Connection, extracts: Connection, meta: Meta) {
+    this.#db = db
+    this.#extracts = extracts
+    this.#meta = meta
+    this.#sql = {
+      changes: db.prepare('SELECT total_changes()').pluck(),
+      isLarger: db.prepare('SELECT 1 FROM message LIMIT 1 OFFSET ?').pluck(),
+      messages: db.prepare('SELECT count(*) FROM message').pluck(),
+      counts: db.prepare('SELECT term, doc FROM word_count WHERE term > ? ORDER BY term LIMIT ?'),
+      columns: db.prepare(
+        'SELECT term, col FROM word_column WHERE term > ? AND term <= ? ORDER BY term',
+      ),
+      terms: db.prepare(
+        'SELECT id, text, messages, mask FROM term WHERE text > ? AND text <= ? ORDER BY text',
+      ),
+      lastTerms: db.prepare('SELECT id, text, messages, mask FROM term WHERE text > ?'),
+      correct: db.prepare('UPDATE term SET messages = ?, mask = ? WHERE id = ?'),
+      dropTerm: db.prepare('DELETE FROM term WHERE id = ?'),
+      dropGram: db.prepare('DELETE FROM term_gram WHERE rowid = ?'),
+    }
+  }
+
+  /** Something was written: there may be work again. */
+  wake(): void {
+    this.#isClean = false
+  }
+
+  step(): boolean {
+    if (this.#isClean) return false
+    if (this.#mergeStep('words') || this.#recountStep() || this.#mergeStep('term_gram')) return true
+    this.#db.pragma('wal_checkpoint(TRUNCATE)')
+    this.#extracts.pragma('wal_checkpoint(TRUNCATE)')
+    this.#isClean = true
+    return false
+  }
+
+  purge(): void {
+    this.#db.exec(`INSERT INTO words(words) VALUES ('optimize')`)
+    this.#meta.set('recounted', '')
+    this.#meta.set('recounting', 1)
+    while (this.#recountStep());
+    this.#db.exec(`INSERT INTO term_gram(term_gram) VALUES ('optimize')`)
+    this.#meta.set('merging words', 0)
+    this.#meta.set('merging term_gram', 0)
+    this.#meta.set('changes', 0)
+    for (const db of [this.#db, this.#extracts]) {
+      db.pragma('wal_checkpoint(TRUNCATE)')
+      db.exec('VACUUM')
+      db.pragma('wal_checkpoint(TRUNCATE)')
+    }
+  }
+
+  #isWorth(counted: number): boolean {
+    if (counted === 0) return false
+    if (this.#sql.isLarger.get(SMALL) === undefined) return true
+    return counted >= (this.#sql.messages.get() as number) * WORTH
+  }
+
+  /** @returns whether there may be more to merge */
+  #mergeStep(table: Table): boolean {
+    const key = `merging ${table}`
+    let isBegun = this.#meta.number(key) > 0
+    if (!isBegun) {
+      if (segments(this.#db, table) < 2) return false
+      // The words' table decides for both: the trigrams follow when it was merged.
+      if (table === 'words' && !this.#isWorth(this.#meta.number('changes'))) return false
+      if (table === 'term_gram' && this.#meta.number('changes') > 0) return false
+    }
+    const until = performance.now() + STEP_MS
+    let isDone = false
+    this.#db
+      .transaction(() => {
+        do {
+          // A negative number begins to merge all segments there are into one; a positive one goes on.
+          const before = this.#sql.changes.get() as number
+          const pages = isBegun ? MERGE_PAGES : -MERGE_PAGES
+          this.#db.exec(`INSERT INTO ${table}(${table}, rank) VALUES ('merge', ${pages})`)
+          isBegun = true
+          isDone = (this.#sql.changes.get() as number) - before < 2
+        } while (!isDone && performance.now() < until)
+        this.#meta.set(key, isDone ? 0 : 1)
+        if (isDone && table === 'words') this.#meta.set('changes', 0)
+      })
+      .immediate()
+    return !isDone
+  }
+
+  /** Compares `term` with the word table itself, a stretch of the alphabet at a time. */
+  #recountStep(): boolean {
+    if (this.#meta.number('recounting') === 0) {
+      const miscounted = this.#meta.number('miscounted')
+      if (!this.#isWorth(miscounted)) return false
+      this.#meta.set('miscounted', 0)
+      this.#meta.set('recounting', 1)
+      this.#meta.set('recounted', '')
+    }
+    const until = performance.now() + STEP_MS
+    let isDone = false
+    this.#db
+      .transaction(() => {
+        let after = this.#meta.get('recounted') ?? ''
+        do {
+          const next = this.#recount(after)
+          isDone = next === undefined
+          if (next !== undefined) after = next
+        } while (!isDone && performance.now() < until)
+        this.#meta.set('recounted', after)
+        if (isDone) this.#meta.set('recounting', 0)
+      })
+      .immediate()
+    return !isDone
+  }
+
+  /** @returns the last term compared, or undefined at the end */
+  #recount(after: string): string | undefined {
+    const counted = this.#sql.counts.all(after, RECOUNT_TERMS) as Array<{
+      term: string
+      doc: number
+    }>
+    const last = counted.at(-1)?.term
+    const live = new Map(counted.map(({ term, doc }) => [term, { doc, mask: 0 }]))
+    if (last !== undefined)
+      for (const { term, col } of this.#sql.columns.all(after, last) as Array<{
+        term: string
+        col: string
+      }>) {
+        const one = live.get(term)
+        if (one) one.mask |= 1 << COLUMNS.indexOf(col as (typeof COLUMNS)[number])
+      }
+    const isEnd = counted.length < RECOUNT_TERMS
+    const terms = (
+      isEnd ? this.#sql.lastTerms.all(after) : this.#sql.terms.all(after, last)
+    ) as Array<{ id: number; text: string; messages: number; mask: number }>
+    for (const { id, text, messages, mask } of terms) {
+      const one = live.get(text)
+      if (one === undefined) {
+        this.#sql.dropTerm.run(id)
+        this.#sql.dropGram.run(id)
+      } else if (one.doc !== messages || one.mask !== mask)
+        this.#sql.correct.run(one.doc, one.mask, id)
+    }
+    return isEnd ? undefined : last
+  }
+}

@@ -1,0 +1,270 @@
+/**
+ * Writes messages: rows, parts, words, kept bodies, threads and counts of one batch in one transaction of
+ * index.db, after their contents were registered in extracts.db.
+ *
+ * Not responsible for: the text of attachments that arrives later (rewrites.ts).
+ */
+import { personLine } from '../fold/columns.js'
+import { COLUMNS, type FoldedColumns } from '../fold/columns.js'
+import type { Contents } from './contents.js'
+import type { Connection } from './files.js'
+import type { Meta } from './meta.js'
+import { RowIds } from './row-ids.js'
+import type { EntryRow, MessageInput } from './rows.js'
+import { BODY_BLOCKS } from './schema.js'
+import type { EntryChange, MessageStore } from './store.js'
+import { Threads } from './threads.js'
+import type { Vocabulary } from './vocabulary.js'
+
+const ENTRY = `id, folder, path, offset, bytes, unique_name AS "unique", flags, size, mtime AS mtimeMs, inode,
+  message_id AS messageId`
+
+/** The two statements that any change of words is made of. */
+export class Words {
+  readonly #insert
+  readonly #remove
+
+  constructor(db: Connection) {
+    this.#insert = db.prepare(
+      `INSERT INTO words (rowid, ${COLUMNS.join(', ')}) VALUES (?, ${COLUMNS.map(() => '?').join(', ')})`,
+    )
+    this.#remove = db.prepare('DELETE FROM words WHERE rowid = ?')
+  }
+
+  /** The row must not exist: FTS5 would keep the older words as ghosts. */
+  insert(id: number, columns: FoldedColumns): void {
+    this.#insert.run(id, ...COLUMNS.map((column) => columns[column]))
+  }
+
+  remove(id: number): void {
+    this.#remove.run(id)
+  }
+}
+
+export class Messages implements MessageStore {
+  readonly #db: Connection
+  readonly #meta: Meta
+  readonly #contents: Contents
+  readonly #words: Words
+  readonly #vocabulary: Vocabulary
+  readonly #threads: Threads
+  readonly #ids: RowIds
+  readonly #sql
+
+  constructor(
+    db: Connection,
+    meta: Meta,
+    contents: Contents,
+    words: Words,
+    vocabulary: Vocabulary,
+  ) {
+    this.#db = db
+    this.#meta = meta
+    this.#contents = contents
+    this.#words = words
+    this.#vocabulary = vocabulary
+    this.#threads = new Threads(db)
+    this.#ids = new RowIds(db, meta.number('shift'))
+    this.#sql = {
+      entries: db.prepare(`SELECT ${ENTRY} FROM message WHERE folder = ?`),
+      byId: db.prepare(`SELECT ${ENTRY} FROM message WHERE id = ?`),
+      byPath: db.prepare(`SELECT ${ENTRY} FROM message WHERE path = ? ORDER BY id`),
+      byUnique: db.prepare(`SELECT ${ENTRY} FROM message WHERE unique_name = ?`),
+      byMessageId: db.prepare(
+        `SELECT ${ENTRY} FROM message WHERE message_id = ? AND message_id <> '' ORDER BY id`,
+      ),
+      carriers: db.prepare(
+        `SELECT ${ENTRY} FROM message WHERE id IN
+           (SELECT message FROM part WHERE hash = ? ORDER BY message DESC LIMIT ?) ORDER BY id DESC`,
+      ),
+      hashes: db
+        .prepare('SELECT lower(hex(hash)) FROM part WHERE message = ? ORDER BY number')
+        .pluck(),
+      insert: db.prepare(
+        `INSERT INTO message (id, date, folder, flags, size, thread, revision, subject, sender, attachments, labels,
+           message_id, path, offset, bytes, unique_name, mtime, inode, is_kept, recipients, copies)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      ),
+      insertPart: db.prepare('INSERT INTO part VALUES (?, ?, ?, ?, ?, ?, ?, ?)'),
+      insertBody: db.prepare('INSERT INTO body VALUES (?, ?)'),
+      insertRewrite: db.prepare('INSERT OR IGNORE INTO rewrite VALUES (?)'),
+      thread: db.prepare('SELECT thread FROM message WHERE id = ?').pluck(),
+      partHashes: db.prepare('SELECT DISTINCT hash FROM part WHERE message = ?').pluck(),
+      isCarried: db.prepare('SELECT 1 FROM part WHERE hash = ? LIMIT 1').pluck(),
+      removeMessage: db.prepare('DELETE FROM message WHERE id = ?'),
+      removeParts: db.prepare('DELETE FROM part WHERE message = ?'),
+      removeBody: db.prepare('DELETE FROM body WHERE id BETWEEN ? AND ?'),
+      removeRewrite: db.prepare('DELETE FROM rewrite WHERE message = ?'),
+      orphan: db.prepare('INSERT OR IGNORE INTO orphan VALUES (?)'),
+      orphans: db.prepare('SELECT hash FROM orphan LIMIT 1000').pluck(),
+      forgetOrphan: db.prepare('DELETE FROM orphan WHERE hash = ?'),
+    }
+  }
+
+  entries(folder: number): EntryRow[] {
+    return this.#sql.entries.all(folder) as EntryRow[]
+  }
+
+  byId(id: number): EntryRow | undefined {
+    return this.#sql.byId.get(id) as EntryRow | undefined
+  }
+
+  byPath(path: string, offset?: number): EntryRow | undefined {
+    const rows = this.#sql.byPath.all(path) as EntryRow[]
+    return offset === undefined ? rows[0] : rows.find((row) => row.offset === offset)
+  }
+
+  byUnique(unique: string): EntryRow[] {
+    return this.#sql.byUnique.all(unique) as EntryRow[]
+  }
+
+  byMessageId(messageId: string): EntryRow[] {
+    return this.#sql.byMessageId.all(messageId) as EntryRow[]
+  }
+
+  carriers(hash: string, limit: number): EntryRow[] {
+    return this.#sql.carriers.all(Buffer.from(hash, 'hex'), limit) as EntryRow[]
+  }
+
+  hashes(message: number): string[] {
+    return this.#sql.hashes.all(message) as string[]
+  }
+
+  add(batch: readonly MessageInput[]): number[] {
+    return this.#change([], batch)
+  }
+
+  remove(ids: readonly number[]): void {
+    this.#change(ids, [])
+  }
+
+  replace(id: number, message: MessageInput): number {
+    return this.#change([id], [message])[0] as number
+  }
+
+  update(changes: readonly EntryChange[]): void {
+    this.#db
+      .transaction(() => {
+        for (const { id, unique, mtimeMs, ...rest } of changes) {
+          const values: Record<string, unknown> = {
+            ...rest,
+            ...(unique !== undefined && { unique_name: unique }),
+            ...(mtimeMs !== undefined && { mtime: Math.floor(mtimeMs) }),
+          }
+          const names = Object.keys(values)
+          if (names.length === 0) continue
+          this.#db
+            .prepare(
+              `UPDATE message SET ${names.map((name) => `${name} = @${name}`).join(', ')} WHERE id = @id`,
+            )
+            .run({ ...values, id })
+        }
+      })
+      .immediate()
+  }
+
+  /** Deletes from extracts.db the contents that lost their last message, also those that an interruption left. */
+  clearOrphans(): void {
+    for (;;) {
+      const hashes = this.#sql.orphans.all() as Buffer[]
+      if (hashes.length === 0) return
+      this.#contents.forget(hashes.filter((hash) => this.#sql.isCarried.get(hash) === undefined))
+      this.#db
+        .transaction(() => {
+          for (const hash of hashes) this.#sql.forgetOrphan.run(hash)
+        })
+        .immediate()
+    }
+  }
+
+  #change(removed: readonly number[], added: readonly MessageInput[]): number[] {
+    const known = this.#contents.register(added)
+    let ids: number[] = []
+    try {
+      this.#db
+        .transaction(() => {
+          for (const id of removed) this.#delete(id)
+          if (removed.length > 0) this.#ids.forget()
+          const shift = this.#ids.shift
+          ids = added.map((message) => this.#ids.take(message.date))
+          const order = ids.map((_, place) => place)
+          order.sort((a, b) => (ids[a] as number) - (ids[b] as number))
+          for (const place of order)
+            this.#insert(ids[place] as number, added[place] as MessageInput, known)
+          this.#vocabulary.flush()
+          if (this.#ids.shift !== shift) this.#meta.set('shift', this.#ids.shift)
+          this.#meta.set('changes', this.#meta.number('changes') + removed.length + added.length)
+          if (removed.length > 0)
+            this.#meta.set('miscounted', this.#meta.number('miscounted') + removed.length)
+        })
+        .immediate()
+      this.#ids.written()
+    } catch (error) {
+      this.#ids.forget()
+      this.#vocabulary.discard()
+      throw error
+    }
+    if (removed.length > 0) this.clearOrphans()
+    return ids
+  }
+
+  #insert(id: number, message: MessageInput, known: ReadonlyMap<string, number>): void {
+    const revision = message.revision ?? 0
+    this.#sql.insert.run(
+      id,
+      message.date,
+      message.folder,
+      message.flags,
+      message.size,
+      this.#threads.assign(id, message),
+      revision,
+      message.subject,
+      message.from.map(personLine).join('\n'),
+      message.parts.length > 0 ? JSON.stringify(message.parts.map((part) => part.name)) : null,
+      message.labels.length > 0 ? JSON.stringify(message.labels) : null,
+      message.messageId,
+      message.path,
+      message.offset ?? null,
+      message.bytes ?? null,
+      message.unique,
+      Math.floor(message.mtimeMs),
+      message.inode,
+      message.body === null ? 0 : 1,
+      message.to.map(personLine).join('\n'),
+      message.cc.map(personLine).join('\n'),
+    )
+    message.parts.forEach((part, number) => {
+      this.#sql.insertPart.run(
+        id,
+        number,
+        part.path,
+        part.name,
+        part.declaredType,
+        part.disposition === 'inline' ? 1 : 0,
+        part.size,
+        Buffer.from(part.hash, 'hex'),
+      )
+    })
+    message.body?.forEach((block, number) => {
+      this.#sql.insertBody.run(id * BODY_BLOCKS + number, block)
+    })
+    if (message.parts.some((part) => (known.get(part.hash) ?? 0) > revision))
+      this.#sql.insertRewrite.run(id)
+    this.#words.insert(id, message.columns)
+    this.#vocabulary.add(message.columns)
+  }
+
+  #delete(id: number): void {
+    const thread = this.#sql.thread.get(id) as number | undefined
+    if (thread === undefined) return
+    const hashes = this.#sql.partHashes.all(id) as Buffer[]
+    this.#sql.removeMessage.run(id)
+    this.#sql.removeParts.run(id)
+    this.#sql.removeBody.run(id * BODY_BLOCKS, id * BODY_BLOCKS + BODY_BLOCKS - 1)
+    this.#sql.removeRewrite.run(id)
+    this.#words.remove(id)
+    this.#threads.left(thread)
+    for (const hash of hashes)
+      if (this.#sql.isCarried.get(hash) === undefined) this.#sql.orphan.run(hash)
+  }
+}

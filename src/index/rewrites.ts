@@ -1,0 +1,236 @@
+/**
+ * Brings the attachment column of messages up to the texts that extracts.db holds. The queue is a table of
+ * index.db, so that an interruption loses nothing: `queue()` finds the contents recorded since the revision
+ * noted in `meta`, and puts their messages in, in the transaction that moves the note.
+ *
+ * A rewrite is DELETE and INSERT of all seven columns in row order; body and attachments are folded again
+ * from the kept texts.
+ */
+import { foldColumns, type FoldedColumns, type FoldPerson } from '../fold/columns.js'
+import { unpackBody } from '../fold/texts.js'
+import type { Contents } from './contents.js'
+import type { Connection } from './files.js'
+import type { Words } from './messages.js'
+import type { Meta } from './meta.js'
+import type { Lane } from '../part/states.js'
+import { BODY_BLOCKS } from './schema.js'
+import type { RewriteDue, RewriteStore } from './store.js'
+import type { Vocabulary } from './vocabulary.js'
+
+const CHUNK = 2_000
+
+interface MessageRow {
+  subject: string
+  sender: string
+  recipients: string
+  copies: string
+  labels: string | null
+  isKept: number
+}
+
+export class Rewrites implements RewriteStore {
+  readonly #db: Connection
+  readonly #meta: Meta
+  readonly #contents: Contents
+  readonly #words: Words
+  readonly #vocabulary: Vocabulary
+  readonly #messageChars: number
+  readonly #sql
+
+  constructor(
+    db: Connection,
+    meta: Meta,
+    contents: Contents,
+    words: Words,
+    vocabulary: Vocabulary,
+    messageChars: number,
+  ) {
+    this.#db = db
+    this.#meta = meta
+    this.#contents = contents
+    this.#words = words
+    this.#vocabulary = vocabulary
+    this.#messageChars = messageChars
+    this.#sql = {
+      enqueue: db.prepare(
+        `INSERT OR IGNORE INTO rewrite SELECT message.id FROM part JOIN message ON message.id = part.message
+         WHERE part.hash = ? AND message.revision < ?`,
+      ),
+      length: db.prepare('SELECT count(*) FROM rewrite').pluck(),
+      due: db
+        .prepare('SELECT message FROM rewrite WHERE message > ? ORDER BY message LIMIT ?')
+        .pluck(),
+      message: db.prepare(
+        'SELECT subject, sender, recipients, copies, labels, is_kept AS isKept FROM message WHERE id = ?',
+      ),
+      parts: db.prepare(
+        'SELECT name, declared_type AS declaredType, lower(hex(hash)) AS hash FROM part WHERE message = ? ORDER BY number',
+      ),
+      body: db.prepare('SELECT text FROM body WHERE id BETWEEN ? AND ? ORDER BY id').pluck(),
+      revision: db.prepare('SELECT revision FROM message WHERE id = ?').pluck(),
+      setRevision: db.prepare('UPDATE message SET revision = ? WHERE id = ?'),
+      done: db.prepare('DELETE FROM rewrite WHERE message = ?'),
+      reference: db.prepare(
+        `SELECT id, path, offset, bytes FROM message WHERE id IN (SELECT message FROM rewrite)
+         ORDER BY id LIMIT ?`,
+      ),
+    }
+  }
+
+  queue(): number {
+    for (;;) {
+      const from = this.#meta.number('folded')
+      const recorded = this.#contents.recordedSince(from, CHUNK)
+      if (recorded.length === 0) return this.#sql.length.get() as number
+      this.#db
+        .transaction(() => {
+          for (const { hash, revision } of recorded) this.#sql.enqueue.run(hash, revision)
+          this.#meta.set('folded', (recorded.at(-1) as { revision: number }).revision)
+        })
+        .immediate()
+    }
+  }
+
+  run(options: { limit: number; untilMs?: number; settledLanes?: readonly Lane[] }): {
+    rewritten: number
+    left: number
+  } {
+    const { limit, untilMs = Infinity, settledLanes } = options
+    let rewritten = 0
+    let after = 0
+    while (rewritten < limit && performance.now() < untilMs) {
+      const due = this.#sql.due.all(after, Math.min(200, limit - rewritten)) as number[]
+      if (due.length === 0) break
+      const ready: Array<{ id: number; columns: FoldedColumns; revision: number }> = []
+      let chars = 0
+      for (const id of due) {
+        after = id
+        if (settledLanes !== undefined && this.#isUnsettled(id, settledLanes)) continue
+        const folded = this.refold(id)
+        if (folded === undefined) continue
+        ready.push({ id, ...folded })
+        chars += folded.columns.attachments.length + folded.columns.body.length
+        if (chars > 4_000_000 || performance.now() >= untilMs) break
+      }
+      this.write(ready)
+      rewritten += ready.length
+    }
+    return { rewritten, left: this.#sql.length.get() as number }
+  }
+
+  #isUnsettled(id: number, lanes: readonly Lane[]): boolean {
+    return this.#partsOf(id).some(({ hash }) => {
+      const content = this.#contents.byHash(hash)
+      return (
+        content !== undefined &&
+        (content.state === 'pending' || content.state === 'extracting') &&
+        lanes.includes(content.lane)
+      )
+    })
+  }
+
+  toRead(limit: number): RewriteDue[] {
+    const rows = this.#sql.reference.all(limit) as Array<{
+      id: number
+      path: string
+      offset: number | null
+      bytes: number | null
+    }>
+    return rows.map(({ id, path, offset, bytes }) => ({
+      id,
+      reference: {
+        path,
+        ...(offset !== null && { offset }),
+        ...(bytes !== null && { bytes }),
+      },
+    }))
+  }
+
+  write(rewrites: ReadonlyArray<{ id: number; columns: FoldedColumns; revision: number }>): void {
+    if (rewrites.length === 0) return
+    try {
+      this.#db
+        .transaction(() => {
+          for (const { id, columns, revision } of [...rewrites].sort((a, b) => a.id - b.id)) {
+            const before = this.#sql.revision.get(id) as number | undefined
+            if (before === undefined) continue
+            this.#words.remove(id)
+            this.#words.insert(id, columns)
+            this.#vocabulary.addAgain(columns, before === 0)
+            this.#sql.setRevision.run(revision, id)
+            if (this.#newest(id) <= revision) this.#sql.done.run(id)
+          }
+          this.#vocabulary.flush()
+          this.#meta.set('changes', this.#meta.number('changes') + rewrites.length)
+          this.#meta.set('miscounted', this.#meta.number('miscounted') + rewrites.length)
+        })
+        .immediate()
+    } catch (error) {
+      this.#vocabulary.discard()
+      throw error
+    }
+  }
+
+  refold(id: number): { columns: FoldedColumns; revision: number } | undefined {
+    const message = this.#sql.message.get(id) as MessageRow | undefined
+    if (message === undefined || message.isKept === 0) return undefined
+    const body = this.#sql.body.all(
+      id * BODY_BLOCKS,
+      id * BODY_BLOCKS + BODY_BLOCKS - 1,
+    ) as Buffer[]
+    let revision = 0
+    const files: Array<{ name: string; type: string }> = []
+    const attachments: Array<Array<{ text: string }>> = []
+    let chars = 0
+    for (const part of this.#partsOf(id)) {
+      const content = this.#contents.byHash(part.hash)
+      files.push({ name: part.name, type: content?.type ?? part.declaredType })
+      if (content === undefined) continue
+      revision = Math.max(revision, content.revision)
+      const pages: Array<{ text: string }> = []
+      if (content.chars !== null && content.chars > 0) {
+        let hasText = false
+        for (const page of this.#contents.pages(content.id)) {
+          hasText = true
+          if (chars > this.#messageChars) break
+          chars += page.text.length
+          if (page.isContinued && pages.length > 0)
+            (pages.at(-1) as { text: string }).text += page.text
+          else pages.push({ text: page.text })
+        }
+        if (!hasText) return undefined
+      }
+      attachments.push(pages)
+    }
+    const columns = foldColumns(
+      {
+        subject: message.subject,
+        from: people(message.sender),
+        to: people(message.recipients),
+        cc: people(message.copies),
+        body: body.map((block) => unpackBody(block)).join(''),
+        files,
+        labels: message.labels === null ? [] : (JSON.parse(message.labels) as string[]),
+        attachments,
+      },
+      this.#messageChars,
+    )
+    return { columns, revision }
+  }
+
+  #partsOf(id: number): Array<{ name: string; declaredType: string; hash: string }> {
+    return this.#sql.parts.all(id) as Array<{ name: string; declaredType: string; hash: string }>
+  }
+
+  #newest(id: number): number {
+    return Math.max(
+      0,
+      ...this.#partsOf(id).map(({ hash }) => this.#contents.byHash(hash)?.revision ?? 0),
+    )
+  }
+}
+
+/** People as their lines are kept: a line folds as the person did. */
+function people(lines: string): FoldPerson[] {
+  return lines === '' ? [] : lines.split('\n').map((line) => ({ name: line, address: '' }))
+}
