@@ -11,17 +11,20 @@ import type { Lane } from '../part/states.js'
 import type { ReadSettings } from '../part/settings.js'
 import type { MessageReference } from '../part/reference.js'
 import type { ReadResult } from '../part/outcome.js'
-import type { ParsedMessage } from './parsed.js'
+import type { PackedBlock } from '../fold/texts.js'
+import type { ParsedMessage, UnreadMessage } from './parsed.js'
 
-/** Reads and parses messages, one item each. Answers: `ParsedMessage`. */
+/** Reads and parses messages, one item each. */
 export interface ParseTask {
   kind: 'parse'
   /** Absolute path of the vault. */
   vault: string
   references: MessageReference[]
+  /** Only the headers, for a message whose parsing ended its thread before. */
+  headOnly?: boolean
 }
 
-/** Parses one message once and reads its due contents, one item each. Answers: `ReadResult`. */
+/** Parses one message once and reads its due contents, one item each. */
 export interface ExtractTask {
   kind: 'extract'
   vault: string
@@ -31,7 +34,7 @@ export interface ExtractTask {
   lane: Lane
 }
 
-/** Reads a file on disk that lies in no vault, one item. Answers: `ReadResult`. */
+/** Reads a file on disk that lies in no vault, one item. */
 export interface DocumentTask {
   kind: 'document'
   file: string
@@ -42,9 +45,19 @@ export type Task = ParseTask | ExtractTask | DocumentTask
 
 /** What an item of each kind of task is answered with. */
 export interface Answers {
-  parse: ParsedMessage
-  extract: ReadResult
+  parse: ParsedMessage | UnreadMessage
+  extract: ExtractedContent | UnreadMessage
   document: ReadResult
+}
+
+/** A content that was read: its pages are packed, and no longer in the result. */
+export interface ExtractedContent {
+  kind: 'extracted'
+  result: ReadResult
+  /** Empty when texts are not kept. */
+  text: PackedBlock[]
+  /** UTF-16 units of its text. */
+  chars: number
 }
 
 /** A task as it is handed to a thread. */
@@ -74,6 +87,9 @@ export interface Report {
 /** Given to a thread once, at its start. */
 export interface ThreadSettings {
   settings: ReadSettings
+  keepTexts: boolean
+  /** Where the item in work is noted (journal.ts); absent without an index. */
+  journal?: { directory: string; thread: number }
   /** Module of a fault extractor (tests only). */
   faults?: string
 }

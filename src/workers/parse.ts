@@ -1,19 +1,100 @@
+/**
+ * A reference to a parsed, folded and packed message, or to the bytes of some of its parts.
+ * Runs on a thread. Not responsible for: the clock (pool.ts), what is done with the rows (sweep/).
+ */
 import type { MessageReference } from '../part/reference.js'
-import type { Limits } from '../part/limits.js'
 import type { Document } from '../extract/read.js'
-import type { ParsedMessage } from './parsed.js'
+import { foldColumns } from '../fold/columns.js'
+import { packBody } from '../fold/texts.js'
+import { parseMessage } from '../mail/parse.js'
+import { readMessage } from '../vault/read.js'
+import type { ThreadSettings } from './messages.js'
+import type { ParsedMessage, UnreadMessage } from './parsed.js'
+
+/** Bytes read of a message whose parsing ended its thread before: headers, and nothing that could be a part. */
+const HEAD_BYTES = 65_536
+
+/**
+ * @param headOnly read the first 64 kB up to the first empty line, for a message that is known to do harm
+ * @returns never throws for what the mail holds
+ */
 export async function parseMessageAt(
-  _vault: string,
-  _r: MessageReference,
-  _l: Limits,
-): Promise<ParsedMessage> {
-  throw new Error('not built')
+  vault: string,
+  reference: MessageReference,
+  { settings: { limits }, keepTexts }: ThreadSettings,
+  headOnly = false,
+): Promise<ParsedMessage | UnreadMessage> {
+  const read = await readMessage(vault, reference, headOnly ? { messageBytes: HEAD_BYTES } : limits)
+  if (read.kind !== 'read') return read
+  const bytes = headOnly ? head(read.bytes) : read.bytes
+  const message = await parseMessage(bytes, { limits })
+  const { subject, from, to, body, labels } = message
+  const cc = [...message.cc, ...message.bcc]
+  return {
+    kind: 'parsed',
+    path: read.path,
+    messageId: message.messageId,
+    references: message.references,
+    inReplyTo: message.inReplyTo,
+    subject,
+    from,
+    to,
+    cc,
+    labels,
+    date: message.date,
+    received: message.received,
+    parts: message.parts.map(({ path, name, declaredType, disposition, size, hash }) => ({
+      path,
+      name,
+      declaredType,
+      disposition,
+      size,
+      hash,
+    })),
+    columns: foldColumns(
+      {
+        subject,
+        from,
+        to,
+        cc,
+        body,
+        labels,
+        files: message.parts.map(({ name, declaredType }) => ({ name, type: declaredType })),
+        attachments: [],
+      },
+      limits.messageChars,
+    ),
+    body: keepTexts ? packBody(body) : [],
+    problems: message.problems,
+  }
 }
+
+/** A part as it is to be read; without bytes when it is over `partBytes`. */
+export interface DuePart extends Omit<Document, 'bytes'> {
+  bytes: Uint8Array | undefined
+  size: number
+}
+
+/**
+ * The parts of a message that are asked for, by hash; of equal parts the first.
+ */
 export async function partsOf(
-  _vault: string,
-  _r: MessageReference,
-  _h: Set<string>,
-  _l: Limits,
-): Promise<Map<string, Document>> {
-  throw new Error('not built')
+  vault: string,
+  reference: MessageReference,
+  hashes: ReadonlySet<string>,
+  { settings: { limits } }: ThreadSettings,
+): Promise<Map<string, DuePart> | UnreadMessage> {
+  const read = await readMessage(vault, reference, limits)
+  if (read.kind !== 'read') return read
+  const message = await parseMessage(read.bytes, { limits, want: hashes })
+  const due = new Map<string, DuePart>()
+  for (const { hash, bytes, size, name, declaredType, charset } of message.parts)
+    if (hashes.has(hash) && !due.has(hash))
+      due.set(hash, { bytes, size, name, declaredType, charset })
+  return due
+}
+
+function head(bytes: Buffer): Buffer {
+  const end = /\r?\n\r?\n/.exec(bytes.toString('latin1'))
+  return end ? bytes.subarray(0, end.index + end[0].length) : bytes
 }

@@ -18,6 +18,7 @@ import type { Lane } from '../part/states.js'
 import type { Limits } from '../part/limits.js'
 import { DEFAULT_MEMORY_BYTES_MAX } from '../part/options.js'
 import type { ReadSettings } from '../part/settings.js'
+import { forgetJournal } from './journal.js'
 import {
   FIRST_ITEM,
   NOT_BEGUN,
@@ -38,6 +39,10 @@ export interface PoolOptions {
   ocrThreads: number
   /** Resident bytes of this process at which threads are ended; feeding stops well below. Default DEFAULT_MEMORY_BYTES_MAX. */
   memoryBytesMax?: number
+  /** Pack texts to be kept. Default false: only the reading matters. */
+  keepTexts?: boolean
+  /** Folder of the index, where threads note what they have in work (journal.ts). */
+  journalDirectory?: string
   /** Module of a fault extractor; tests only. Default: the variable PAPERKNIFE_FAULTS. */
   faults?: string
 }
@@ -94,6 +99,7 @@ interface Running {
 }
 
 interface Slot {
+  readonly number: number
   readonly lane: Lane
   thread: Piscina | undefined
   /** Given to a task, from before its thread starts until it is answered. */
@@ -115,17 +121,18 @@ export class WorkerPool {
   constructor(options: PoolOptions) {
     this.#options = options
     this.#memoryBytesMax = options.memoryBytesMax ?? DEFAULT_MEMORY_BYTES_MAX
-    const slot = (lane: Lane): Slot => ({
+    const lanes: Lane[] = [
+      ...Array<Lane>(options.textThreads).fill('text'),
+      ...Array<Lane>(options.ocrThreads).fill('ocr'),
+    ]
+    this.#slots = lanes.map((lane, number) => ({
+      number,
       lane,
       thread: undefined,
       isTaken: false,
       running: undefined,
       ocrPages: 0,
-    })
-    this.#slots = [
-      ...Array.from({ length: options.textThreads }, () => slot('text')),
-      ...Array.from({ length: options.ocrThreads }, () => slot('ocr')),
-    ]
+    }))
   }
 
   /** Tasks that a lane can run at one time. */
@@ -167,8 +174,7 @@ export class WorkerPool {
           return
         }
         const { answer } = reply
-        if ('outcome' in answer && answer.outcome.kind === 'text')
-          slot.ocrPages += answer.outcome.ocrPages ?? 0
+        slot.ocrPages += ocrPagesOf(answer)
         onAnswer(reply.item, answer as Answers[T['kind']])
       },
     }
@@ -177,7 +183,7 @@ export class WorkerPool {
     const interrupt = (): void => this.#end(slot, 'interrupted', 'stopped')
     signal?.addEventListener('abort', interrupt, { once: true })
 
-    slot.thread ??= this.#newThread()
+    slot.thread ??= this.#newThread(slot.number)
     const [worker] = slot.thread.threads
     let onExit = (): void => {}
     const exit =
@@ -211,6 +217,7 @@ export class WorkerPool {
         detail: error instanceof Error ? oneLine(error.message) : 'the thread ended',
       }
       await this.#replace(slot)
+      this.#accountFor(slot)
     } finally {
       signal?.removeEventListener('abort', interrupt)
       worker?.off('exit', onExit)
@@ -232,6 +239,7 @@ export class WorkerPool {
     for (const slot of this.#slots) this.#end(slot, 'interrupted', 'stopped')
     this.#wake()
     await Promise.all(this.#slots.map((slot) => this.#replace(slot)))
+    for (const slot of this.#slots) this.#accountFor(slot)
     clearInterval(this.#clock)
     this.#clock = undefined
   }
@@ -271,9 +279,17 @@ export class WorkerPool {
     for (const resolve of this.#waiting.splice(0)) resolve()
   }
 
-  #newThread(): Piscina {
-    const { settings, faults = process.env.PAPERKNIFE_FAULTS } = this.#options
-    const workerData: ThreadSettings = { settings, ...(faults !== undefined && { faults }) }
+  #newThread(number: number): Piscina {
+    const { settings, keepTexts = false, journalDirectory } = this.#options
+    const faults = this.#options.faults ?? process.env.PAPERKNIFE_FAULTS
+    const workerData: ThreadSettings = {
+      settings,
+      keepTexts,
+      ...(journalDirectory !== undefined && {
+        journal: { directory: journalDirectory, thread: number },
+      }),
+      ...(faults && { faults }),
+    }
     const thread = new Piscina({
       filename: taskFile(),
       minThreads: 1,
@@ -286,6 +302,12 @@ export class WorkerPool {
     // An idle thread that dies raises this; the next task finds out and gets a new thread.
     thread.on('error', () => {})
     return thread
+  }
+
+  /** The thread is gone and what it had in work is known: should this process die now, it is not to blame. */
+  #accountFor(slot: Slot): void {
+    const { journalDirectory } = this.#options
+    if (journalDirectory !== undefined) forgetJournal(journalDirectory, slot.number)
   }
 
   async #replace(slot: Slot): Promise<void> {
@@ -338,6 +360,11 @@ export class WorkerPool {
       })
     if (greediest) this.#end(greediest, 'memory', `the process held ${Math.round(rss / 1e6)} MB`)
   }
+}
+
+function ocrPagesOf(answer: Answers[Task['kind']]): number {
+  const result = 'result' in answer ? answer.result : 'outcome' in answer ? answer : undefined
+  return (result?.outcome.kind === 'text' && result.outcome.ocrPages) || 0
 }
 
 function itemOf(stage: number): number | 'preparing' {

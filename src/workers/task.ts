@@ -18,12 +18,16 @@ import {
   PREPARING,
   type Answers,
   type Errand,
+  type ExtractedContent,
   type Reply,
   type Report,
   type Task,
   type ThreadSettings,
 } from './messages.js'
-import { parseMessageAt, partsOf } from './parse.js'
+import { packPages } from '../fold/texts.js'
+import { Journal } from './journal.js'
+import { parseMessageAt, partsOf, type DuePart } from './parse.js'
+import type { UnreadMessage } from './parsed.js'
 
 /** What a module of faults (tests only) must export as default. */
 export interface Faults {
@@ -32,7 +36,11 @@ export interface Faults {
 }
 
 // Piscina hands on what the pool gave as workerData.
-const { settings, faults: faultsModule } = threadSettings()
+const threadSettings = givenSettings()
+const { settings, faults: faultsModule } = threadSettings
+const journal =
+  threadSettings.journal &&
+  new Journal(threadSettings.journal.directory, threadSettings.journal.thread)
 const faults = faultsModule
   ? ((await import(pathToFileURL(faultsModule).href)) as { default: Faults }).default
   : undefined
@@ -91,24 +99,35 @@ export default async function perform({ task, port, progress }: Errand): Promise
   Atomics.store(at, 0, PREPARING)
   switch (task.kind) {
     case 'parse':
-      for (const [index, reference] of task.references.entries())
-        await item(index, () => parseMessageAt(task.vault, reference, settings.limits))
+      for (const [index, reference] of task.references.entries()) {
+        const { path, offset } = reference
+        journal?.begin({ path, ...(offset !== undefined && { offset }) })
+        await item(index, () =>
+          parseMessageAt(task.vault, reference, threadSettings, task.headOnly),
+        )
+      }
       break
     case 'extract': {
-      let due: Map<string, Document>
+      const { vault, reference, hashes, lane } = task
+      let due: Map<string, DuePart> | UnreadMessage
+      // While the message is parsed its first due content stands for all.
+      journal?.begin({ hash: hashes[0] as string })
       try {
-        due = await partsOf(task.vault, task.reference, new Set(task.hashes), settings.limits)
+        due = await partsOf(vault, reference, new Set(hashes), threadSettings)
       } catch (error) {
-        for (const index of task.hashes.keys()) port.postMessage(threw(index, error))
+        for (const index of hashes.keys()) port.postMessage(threw(index, error))
         break
       }
-      for (const [index, hash] of task.hashes.entries())
+      for (const [index, hash] of hashes.entries()) {
+        journal?.begin({ hash })
         await item(index, async () => {
-          const document = due.get(hash)
+          if (!(due instanceof Map)) return due
+          const part = due.get(hash)
           due.delete(hash)
-          if (!document) throw new Error('the message no longer holds this content')
-          return read(document, task.lane)
+          if (!part) return { kind: 'gone', detail: 'the message no longer holds this content' }
+          return extract(part, lane)
         })
+      }
       break
     }
     case 'document':
@@ -117,6 +136,7 @@ export default async function perform({ task, port, progress }: Errand): Promise
   }
   // Callbacks that the last item left for the next turn belong to this task.
   await new Promise((resolve) => setImmediate(resolve))
+  journal?.end()
   port.close()
   const { heapUsed, external } = process.memoryUsage()
   return { heldBytes: heapUsed + external, ...(suspect !== undefined && { suspect }) }
@@ -131,26 +151,38 @@ function read(document: Document, lane: Lane): Promise<ReadResult> {
   return readDocument(document, settings, lane, faults?.extractorFor(document))
 }
 
+async function extract({ bytes, size, ...about }: DuePart, lane: Lane): Promise<ExtractedContent> {
+  if (!bytes)
+    return {
+      kind: 'extracted',
+      result: tooLarge(size, about.declaredType ?? ''),
+      text: [],
+      chars: 0,
+    }
+  const result = await read({ ...about, bytes }, lane)
+  const { outcome } = result
+  if (outcome.kind === 'declined') return { kind: 'extracted', result, text: [], chars: 0 }
+  return {
+    kind: 'extracted',
+    result: { ...result, outcome: { ...outcome, pages: [] } },
+    text: threadSettings.keepTexts ? packPages(outcome.pages) : [],
+    chars: outcome.pages.reduce((chars, page) => chars + page.text.length, 0),
+  }
+}
+
 async function readFileOnDisk(file: string, lane: Lane): Promise<ReadResult> {
   const { size } = await stat(file)
-  const { partBytes } = settings.limits
-  // A file over the limit is declined by its size; only what names its type is read.
-  if (size > partBytes) {
-    const began = performance.now()
-    return {
-      outcome: {
-        kind: 'declined',
-        state: 'too-large',
-        detail: `${size} bytes, limit ${partBytes}`,
-      },
-      type: 'application/octet-stream',
-      ms: performance.now() - began,
-    }
-  }
+  if (size > settings.limits.partBytes) return tooLarge(size, 'application/octet-stream')
   return read({ bytes: await readFile(file), name: basename(file) }, lane)
 }
 
-function threadSettings(): ThreadSettings {
+/** Declined by its size, which is known without reading. */
+function tooLarge(size: number, type: string): ReadResult {
+  const detail = `${size} bytes, limit ${settings.limits.partBytes}`
+  return { outcome: { kind: 'declined', state: 'too-large', detail }, type, ms: 0 }
+}
+
+function givenSettings(): ThreadSettings {
   const given = workerData as ThreadSettings | [unknown, ThreadSettings]
   return Array.isArray(given) ? given[1] : given
 }
