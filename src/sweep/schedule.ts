@@ -15,9 +15,12 @@ export function retryDelay(attempts: number): number {
 }
 
 /**
- * The same for a file that could not be read: due at the next sweep at first, since permissions are
- * mended and disks are mounted by people who then look whether it helped.
+ * Seconds to wait for a file that could not be read: due at the next sweep at first, since permissions
+ * are mended and disks are mounted by people who then look whether it helped; ever more rarely later.
+ *
+ * @param last seconds waited before this failure; 0 at the first
  */
-export function unreadableDelay(attempts: number): number {
-  return attempts <= 1 ? 1 : retryDelay(attempts - 1)
+export function unreadableDelay(last: number): number {
+  if (last <= 0) return 1
+  return Math.min(Math.max(RETRY.firstSeconds, last * RETRY.factor), RETRY.mostSeconds)
 }

@@ -48,7 +48,7 @@ export function dependenciesOf(result: ReadResult, settings: ReadSettings): Depe
     return {
       limits: names ? writeLimits(names, settings.limits) : null,
       languages: null,
-      passwords: outcome.state === 'locked' ? fingerprintPasswords(settings) : null,
+      passwords: outcome.state === 'locked' ? passwordsOf(settings) : null,
     }
   }
   const sawPixels =
@@ -58,7 +58,7 @@ export function dependenciesOf(result: ReadResult, settings: ReadSettings): Depe
   return {
     limits: outcome.cutBy ? writeLimits(LIMITS_OF_CUT[outcome.cutBy], settings.limits) : null,
     languages: sawPixels ? languagesOf(settings) : null,
-    passwords: outcome.partial?.includes('locked (') ? fingerprintPasswords(settings) : null,
+    passwords: outcome.partial?.includes('locked (') ? passwordsOf(settings) : null,
   }
 }
 
@@ -77,18 +77,19 @@ export function areLanguagesStale(stored: string, settings: ReadSettings): boole
 
 /** Whether a locked content should be tried again. An empty list is no reason: it opens nothing that another did not. */
 export function arePasswordsStale(stored: string, settings: ReadSettings): boolean {
-  return settings.passwords.length > 0 && stored !== fingerprintPasswords(settings)
+  return settings.passwords.length > 0 && stored !== passwordsOf(settings)
 }
 
 function writeLimits(names: readonly (keyof Limits)[], limits: Limits): string {
   return names.map((name) => `${name}=${limits[name]}`).join(',')
 }
 
-function languagesOf({ ocr }: ReadSettings): string {
+/** Languages as they are stored. */
+export function languagesOf({ ocr }: ReadSettings): string {
   return ocr === false ? 'off' : ocr.languages.join('+')
 }
 
-/** 32 bits: enough to notice a change, too few to find a password by. */
-function fingerprintPasswords({ passwords }: ReadSettings): string {
+/** The password list as it is stored, in 32 bits: enough to notice a change, too few to find a password by. */
+export function passwordsOf({ passwords }: ReadSettings): string {
   return createHash('sha256').update(JSON.stringify(passwords)).digest('hex').slice(0, 8)
 }

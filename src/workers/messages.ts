@@ -22,6 +22,8 @@ export interface ParseTask {
   references: MessageReference[]
   /** Only the headers, for a message whose parsing ended its thread before. */
   headOnly?: boolean
+  /** On a thread that no other task takes. */
+  urgent?: boolean
 }
 
 /** Parses one message once and reads its due contents, one item each. */

@@ -100,7 +100,7 @@ interface Running {
 
 interface Slot {
   readonly number: number
-  readonly lane: Lane
+  readonly lane: Lane | 'urgent'
   thread: Piscina | undefined
   /** Given to a task, from before its thread starts until it is answered. */
   isTaken: boolean
@@ -121,7 +121,8 @@ export class WorkerPool {
   constructor(options: PoolOptions) {
     this.#options = options
     this.#memoryBytesMax = options.memoryBytesMax ?? DEFAULT_MEMORY_BYTES_MAX
-    const lanes: Lane[] = [
+    const lanes: Array<Slot['lane']> = [
+      'urgent',
       ...Array<Lane>(options.textThreads).fill('text'),
       ...Array<Lane>(options.ocrThreads).fill('ocr'),
     ]
@@ -152,7 +153,7 @@ export class WorkerPool {
     onAnswer: (item: number, answer: Answers[T['kind']] | Threw) => void,
     signal?: AbortSignal,
   ): Promise<Fault | undefined> {
-    const slot = await this.#free('lane' in task ? task.lane : 'text', signal)
+    const slot = await this.#free(laneOf(task), signal)
     if (!slot) return { kind: 'interrupted', item: 'preparing', detail: 'stopped' }
 
     const { port1, port2 } = new MessageChannel()
@@ -245,7 +246,7 @@ export class WorkerPool {
   }
 
   /** A slot for the caller alone, or undefined when the pool or the caller stopped. */
-  async #free(lane: Lane, signal: AbortSignal | undefined): Promise<Slot | undefined> {
+  async #free(lane: Slot['lane'], signal: AbortSignal | undefined): Promise<Slot | undefined> {
     for (;;) {
       if (this.#closed || signal?.aborted) return undefined
       const slot = this.#slots.find((candidate) => candidate.lane === lane && !candidate.isTaken)
@@ -365,6 +366,11 @@ export class WorkerPool {
 function ocrPagesOf(answer: Answers[Task['kind']]): number {
   const result = 'result' in answer ? answer.result : 'outcome' in answer ? answer : undefined
   return (result?.outcome.kind === 'text' && result.outcome.ocrPages) || 0
+}
+
+function laneOf(task: Task): Slot['lane'] {
+  if (task.kind === 'parse') return task.urgent ? 'urgent' : 'text'
+  return task.lane
 }
 
 function itemOf(stage: number): number | 'preparing' {

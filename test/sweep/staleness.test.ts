@@ -70,5 +70,5 @@ test('a locked document waits for another list of passwords, which is not stored
 
 test('delays grow, and end at a day', () => {
   expect([1, 2, 3, 9].map(retryDelay)).toEqual([30, 180, 1080, 86_400])
-  expect(unreadableDelay(1)).toBe(1)
+  expect([0, 1, 30, 180].map(unreadableDelay)).toEqual([1, 30, 180, 1080])
 })

@@ -1,0 +1,234 @@
+/**
+ * Reads new messages into the index: batches to the threads, rows to the store.
+ *
+ * Every message found becomes a row. One whose parsing ends its thread is tried alone, then by its
+ * headers only, and when even these cannot be read it stands there with its place and its size.
+ *
+ * Not responsible for: which messages are new (reconcile.ts), their contents (reading.ts).
+ */
+import { COLUMNS, type FoldedColumns } from '../fold/columns.js'
+import type { MessageInput } from '../index/rows.js'
+import { chooseDate } from '../index/row-ids.js'
+import type { Store } from '../index/store.js'
+import type { MessageReference } from '../part/reference.js'
+import type { ParsedMessage, UnreadMessage } from '../workers/parsed.js'
+import type { Threw, WorkerPool } from '../workers/pool.js'
+import { bytesOf, type Found } from './reconcile.js'
+
+/** How a message that ended a thread, or the process, is read the next time. */
+export type Caution = 'none' | 'alone' | 'head' | 'bare'
+
+export interface IntakeOptions {
+  pool: WorkerPool
+  store: Store
+  /** Absolute path of the vault. */
+  root: string
+  signal?: AbortSignal | undefined
+  /** For messages that an earlier process died of. */
+  cautionOf?: (reference: MessageReference) => Caution
+  onRows?: (rows: number) => void
+  /** On a thread of its own, past everything that waits. */
+  urgent?: boolean
+}
+
+export interface IntakeCounts {
+  added: number
+  changed: number
+  unreadable: number
+}
+
+const BATCH = {
+  /** Messages of one task: a task costs as much as parsing a small message. */
+  messages: 32,
+  bytes: 4_000_000,
+} as const
+
+const WRITE = {
+  /** Rows written in one transaction; the more, the cheaper a row. */
+  rows: 1000,
+  bytes: 16_000_000,
+} as const
+
+type Answer = ParsedMessage | UnreadMessage | Threw
+
+export class Intake {
+  readonly counts: IntakeCounts = { added: 0, changed: 0, unreadable: 0 }
+  readonly #options: IntakeOptions
+  readonly #inFlight = new Set<Promise<void>>()
+  readonly #withUnread = new Set<number>()
+  #batch: Found[] = []
+  #batchBytes = 0
+  #rows: MessageInput[] = []
+  #rowBytes = 0
+  #failure: unknown
+
+  constructor(options: IntakeOptions) {
+    this.#options = options
+  }
+
+  /** Takes a message to read; resolves when another may follow. @throws what the store threw */
+  async read(found: Found): Promise<void> {
+    const caution = this.#options.cautionOf?.(found.entry) ?? 'none'
+    if (caution !== 'none') return this.#dispatch([found], caution)
+    this.#batch.push(found)
+    this.#batchBytes += bytesOf(found.entry)
+    if (this.#batch.length >= BATCH.messages || this.#batchBytes >= BATCH.bytes)
+      await this.#dispatchBatch()
+  }
+
+  /** Resolves when all that was taken is in the index. @returns folders in which some message could not be read */
+  async settle(): Promise<ReadonlySet<number>> {
+    await this.#dispatchBatch()
+    await Promise.all(this.#inFlight)
+    this.#throwFailure()
+    this.#write()
+    return this.#withUnread
+  }
+
+  async #dispatchBatch(): Promise<void> {
+    const batch = this.#batch
+    this.#batch = []
+    this.#batchBytes = 0
+    if (batch.length > 0) await this.#dispatch(batch, 'none')
+  }
+
+  async #dispatch(batch: Found[], caution: Caution): Promise<void> {
+    // One task more than threads: the next lies ready when a thread is done.
+    while (this.#inFlight.size > this.#options.pool.threads('text'))
+      await Promise.race(this.#inFlight)
+    this.#throwFailure()
+    if (this.#options.signal?.aborted) return
+    const task: Promise<void> = this.#parse(batch, caution)
+      .catch((error: unknown) => void (this.#failure ??= error))
+      .finally(() => this.#inFlight.delete(task))
+    this.#inFlight.add(task)
+  }
+
+  async #parse(batch: Found[], caution: Caution): Promise<void> {
+    if (caution === 'bare') {
+      for (const found of batch) this.#take(found, BARE)
+      return
+    }
+    const { pool, root, signal, urgent = false } = this.#options
+    let answered = 0
+    const failed: Found[] = []
+    const fault = await pool.run(
+      {
+        kind: 'parse',
+        ...(urgent && { urgent }),
+        vault: root,
+        references: batch.map(({ entry }) => referenceOf(entry)),
+        headOnly: caution === 'head',
+      },
+      (item, answer: Answer) => {
+        answered = item + 1
+        const found = batch[item] as Found
+        if ('threw' in answer) failed.push(found)
+        else this.#take(found, answer)
+      },
+      signal,
+    )
+    for (const found of failed) await this.#parse([found], caution === 'head' ? 'bare' : 'head')
+    if (!fault || fault.kind === 'interrupted') return
+    const guilty = batch[answered]
+    if (guilty)
+      await this.#parse([guilty], batch.length > 1 ? 'alone' : caution === 'head' ? 'bare' : 'head')
+    const rest = batch.slice(answered + 1)
+    if (rest.length > 0) await this.#parse(rest, 'none')
+  }
+
+  #take(found: Found, message: ParsedMessage | UnreadMessage): void {
+    const { counts } = this
+    if (message.kind === 'gone') return
+    if (message.kind === 'unreadable') {
+      counts.unreadable++
+      this.#withUnread.add(found.folder)
+      // What an earlier reading gave is better than nothing.
+      if (found.replaces !== undefined) return
+    }
+    const input = inputOf(found, message.kind === 'parsed' ? message : BARE)
+    // A time that no file has: the next sweep sees a change and tries again.
+    if (message.kind === 'unreadable') input.mtimeMs = 0
+    if (found.replaces !== undefined) {
+      this.#options.store.messages.replace(found.replaces, input)
+      counts.changed++
+      this.#options.onRows?.(1)
+      return
+    }
+    if (message.kind === 'parsed') counts.added++
+    this.#rows.push(input)
+    this.#rowBytes += Math.min(found.entry.size, 1_000_000)
+    if (this.#rows.length >= WRITE.rows || this.#rowBytes >= WRITE.bytes) this.#write()
+  }
+
+  #write(): void {
+    const rows = this.#rows
+    this.#rows = []
+    this.#rowBytes = 0
+    if (rows.length === 0) return
+    this.#options.store.messages.add(rows)
+    this.#options.onRows?.(rows.length)
+  }
+
+  #throwFailure(): void {
+    if (this.#failure !== undefined) throw this.#failure
+  }
+}
+
+/** A message of which nothing could be read. */
+const BARE: ParsedMessage = {
+  kind: 'parsed',
+  path: '',
+  messageId: '',
+  references: [],
+  inReplyTo: [],
+  subject: '',
+  from: [],
+  to: [],
+  cc: [],
+  labels: [],
+  date: null,
+  received: null,
+  parts: [],
+  columns: Object.fromEntries(COLUMNS.map((column) => [column, ''])) as FoldedColumns,
+  body: [],
+  problems: [],
+}
+
+export function referenceOf({ path, offset, bytes }: MessageReference): MessageReference {
+  return {
+    path,
+    ...(offset !== undefined && { offset }),
+    ...(bytes !== undefined && { bytes }),
+  }
+}
+
+export function inputOf({ entry, folder }: Found, message: ParsedMessage): MessageInput {
+  const { columns, body, messageId, references, inReplyTo, subject, from, to, cc, labels } = message
+  return {
+    // Where it was read, should it have been renamed since it was listed.
+    ...referenceOf({ ...entry, path: message.path || entry.path }),
+    folder,
+    unique: entry.unique,
+    flags: entry.flags,
+    size: bytesOf(entry),
+    mtimeMs: Math.trunc(entry.mtimeMs),
+    inode: entry.inode,
+    date: chooseDate({
+      date: message.date,
+      received: message.received,
+      mtimeMs: entry.mtimeMs,
+    }),
+    messageId,
+    references,
+    inReplyTo,
+    subject,
+    from,
+    to,
+    cc,
+    labels,
+    parts: message.parts.map((part) => ({ ...part, lane: 'text' as const })),
+    columns,
+    body,
+  }
+}

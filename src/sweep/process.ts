@@ -1,0 +1,233 @@
+/**
+ * A Sweeper in a process of its own, seen from the host. What happens to that process (memory, a crash
+ * in native code, a kill) happens to it alone: it is started again and the calls it had are made again,
+ * which goes on from what was recorded.
+ *
+ * Not responsible for: what a sweep does (sweep.ts), the other end (child.ts).
+ */
+import { fork, type ChildProcess } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { PipelineError, type ErrorCode } from '../part/errors.js'
+import type { Settings } from '../part/options.js'
+import type { Call, Results, Sweeping } from './sweeping.js'
+import type { Progress } from './sweep.js'
+
+interface Plain {
+  code?: string
+  message: string
+}
+
+export type ToChild =
+  | { kind: 'open'; root: string; directory: string; settings: Settings }
+  | { kind: 'call'; id: number; call: Call }
+  | { kind: 'abort'; id: number }
+  | { kind: 'pause' }
+  | { kind: 'resume' }
+  | { kind: 'close' }
+
+export type FromChild =
+  | { kind: 'opened' }
+  | { kind: 'failed'; error: Plain }
+  | { kind: 'progress'; id: number; progress: Progress }
+  | { kind: 'done'; id: number; value: unknown }
+  | { kind: 'threw'; id: number; error: Plain }
+
+interface Open {
+  call: Call
+  resolve: (value: unknown) => void
+  reject: (error: Error) => void
+  onProgress: ((progress: Progress) => void) | undefined
+  signal: AbortSignal | undefined
+}
+
+const RESTART = {
+  /** A process that lived longer than this did some work: its death is no sign that it cannot start. */
+  livedMs: 1_000,
+  /** Deaths in a row, each soon after the start, before the calls are given up. */
+  most: 5,
+  pauseMs: 200,
+  /** Time for a process to close by itself. */
+  closeMs: 20_000,
+} as const
+
+export class SweepProcess implements Sweeping {
+  readonly #root: string
+  readonly #directory: string
+  readonly #settings: Settings
+  readonly #calls = new Map<number, Open>()
+  #child: ChildProcess | undefined
+  #isReady = false
+  #isPaused = false
+  #isClosing = false
+  #startedMs = 0
+  #earlyDeaths = 0
+  #nextId = 1
+
+  /**
+   * @param root the vault
+   * @param directory folder of the index
+   */
+  constructor(root: string, directory: string, settings: Settings) {
+    this.#root = root
+    this.#directory = directory
+    this.#settings = settings
+  }
+
+  /** Id of the process, when it runs. */
+  get pid(): number | undefined {
+    return this.#child?.pid
+  }
+
+  perform<N extends Call['name']>(
+    call: Extract<Call, { name: N }>,
+    signal?: AbortSignal,
+    onProgress?: (progress: Progress) => void,
+  ): Promise<Results[N]> {
+    if (this.#isClosing) return Promise.reject(new Error('the vault is closed'))
+    return new Promise((resolve, reject) => {
+      const id = this.#nextId++
+      this.#calls.set(id, {
+        call,
+        resolve: resolve as (value: unknown) => void,
+        reject,
+        onProgress,
+        signal,
+      })
+      signal?.addEventListener('abort', () => this.#tell({ kind: 'abort', id }), { once: true })
+      if (!this.#child) this.#start()
+      this.#child?.ref()
+      this.#child?.channel?.ref()
+      if (this.#isReady) this.#send(id, call, signal)
+    })
+  }
+
+  pause(): void {
+    this.#isPaused = true
+    this.#tell({ kind: 'pause' })
+  }
+
+  resume(): void {
+    this.#isPaused = false
+    this.#tell({ kind: 'resume' })
+  }
+
+  async close(): Promise<void> {
+    this.#isClosing = true
+    const child = this.#child
+    if (!child || child.exitCode !== null || child.signalCode !== null) return
+    child.ref()
+    const exit = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+    this.#tell({ kind: 'close' })
+    const late = setTimeout(() => child.kill('SIGKILL'), RESTART.closeMs)
+    await exit
+    clearTimeout(late)
+  }
+
+  #start(): void {
+    this.#isReady = false
+    this.#startedMs = performance.now()
+    const child = fork(childFile(), {
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+      execArgv: [],
+    })
+    this.#child = child
+    child.on('message', (message: FromChild) => this.#hear(message))
+    child.on('error', () => {})
+    child.on('exit', (code, signal) => this.#onExit(signal ?? `exit code ${code}`))
+    this.#tell({
+      kind: 'open',
+      root: this.#root,
+      directory: this.#directory,
+      settings: this.#settings,
+    })
+  }
+
+  #tell(message: ToChild): void {
+    if (this.#child?.connected) this.#child.send(message, () => {})
+  }
+
+  #send(id: number, call: Call, signal: AbortSignal | undefined): void {
+    this.#tell({ kind: 'call', id, call })
+    if (signal?.aborted) this.#tell({ kind: 'abort', id })
+  }
+
+  #hear(message: FromChild): void {
+    switch (message.kind) {
+      case 'opened':
+        this.#isReady = true
+        if (this.#isPaused) this.#tell({ kind: 'pause' })
+        for (const [id, { call, signal }] of this.#calls) this.#send(id, call, signal)
+        break
+      case 'failed':
+        this.#rejectAll(revived(message.error))
+        this.#child?.kill()
+        break
+      case 'progress':
+        this.#calls.get(message.id)?.onProgress?.(message.progress)
+        break
+      case 'done':
+        this.#finish(message.id)?.resolve(message.value)
+        break
+      case 'threw':
+        this.#finish(message.id)?.reject(revived(message.error))
+        break
+    }
+  }
+
+  #finish(id: number): Open | undefined {
+    const open = this.#calls.get(id)
+    this.#calls.delete(id)
+    this.#earlyDeaths = 0
+    if (this.#calls.size === 0) this.#letGo()
+    return open
+  }
+
+  /** With nothing to do the process does not keep its host alive. */
+  #letGo(): void {
+    this.#child?.unref()
+    this.#child?.channel?.unref()
+  }
+
+  #onExit(how: string): void {
+    const lived = performance.now() - this.#startedMs
+    this.#child = undefined
+    this.#isReady = false
+    if (this.#isClosing) {
+      this.#rejectAll(new Error('the vault is closed'))
+      return
+    }
+    if (this.#calls.size === 0) return
+    this.#earlyDeaths = lived < RESTART.livedMs ? this.#earlyDeaths + 1 : 0
+    if (this.#earlyDeaths >= RESTART.most) {
+      this.#earlyDeaths = 0
+      this.#rejectAll(
+        new Error(`the sweeping process ended ${RESTART.most} times in a row (${how})`),
+      )
+      return
+    }
+    setTimeout(() => {
+      if (!this.#isClosing && !this.#child && this.#calls.size > 0) this.#start()
+    }, RESTART.pauseMs)
+  }
+
+  #rejectAll(error: Error): void {
+    const open = [...this.#calls.values()]
+    this.#calls.clear()
+    this.#letGo()
+    for (const { reject } of open) reject(error)
+  }
+}
+
+function revived({ code, message }: Plain): Error {
+  return code === undefined ? new Error(message) : new PipelineError(code as ErrorCode, message)
+}
+
+/** The built child, also when this module itself runs from its source. */
+function childFile(): string {
+  const beside = fileURLToPath(new URL('./child.js', import.meta.url))
+  return existsSync(beside)
+    ? beside
+    : fileURLToPath(new URL('../../dist/sweep/child.js', import.meta.url))
+}

@@ -1,0 +1,265 @@
+/**
+ * Reads contents that are due: claims them newest mail first, gives a thread one message with its due
+ * contents, records what came of each, and has the messages that carry them rewritten.
+ *
+ * Not responsible for: what may follow what (transition.ts), the SQL (index/), when a sweep ends (sweep.ts).
+ */
+import type { ClaimedContent, ContentOutcome, ContentRow, EntryRow } from '../index/rows.js'
+import type { Store } from '../index/store.js'
+import type { ReadSettings } from '../part/settings.js'
+import type { ContentState, Lane } from '../part/states.js'
+import type { ExtractedContent } from '../workers/messages.js'
+import type { UnreadMessage } from '../workers/parsed.js'
+import type { Fault, Threw, WorkerPool } from '../workers/pool.js'
+import { crashPoint } from './crash-point.js'
+import { referenceOf } from './intake.js'
+import { retryDelay, unreadableDelay } from './schedule.js'
+import { dependenciesOf } from './staleness.js'
+import { transition, type ContentEvent } from './transition.js'
+
+export interface ReadingOptions {
+  pool: WorkerPool
+  store: Store
+  /** Absolute path of the vault. */
+  root: string
+  settings: ReadSettings
+  signal?: AbortSignal | undefined
+  /** Resolves when work may be begun (pause, throttle). */
+  gate?: () => Promise<void> | undefined
+  onSettled?: (state: ContentState, lane: Lane) => void
+}
+
+/** Candidates fetched at one time; contents of one message stand together in them. */
+const FETCH = 64
+/** Longest that a finished content waits to be recorded while its task goes on. */
+const RECORD_MS = 100
+/** How often, and how long at one time, messages are rewritten while contents are read. */
+const REWRITE = { everyMs: 2_000, forMs: 50, messages: 200 } as const
+
+type Answer = ExtractedContent | UnreadMessage | Threw
+
+export class Reading {
+  readonly #options: ReadingOptions
+  readonly #inFlight = new Set<Promise<void>>()
+  /** Contents that nobody carries, or that would not be claimed: not looked at again in this pass. */
+  readonly #skipped = new Set<number>()
+  #outcomes: ContentOutcome[] = []
+  #lastRecord = 0
+  #lastRewrite = performance.now()
+  #failure: unknown
+
+  constructor(options: ReadingOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Reads what is due in a lane until nothing is.
+   *
+   * @param now seconds since 1970: failures due later than this wait for another sweep
+   */
+  async run(lane: Lane, now: number): Promise<void> {
+    const { store, pool, signal, gate } = this.#options
+    while (!signal?.aborted) {
+      this.#throwFailure()
+      const due = store.contents
+        .candidates(lane, FETCH + this.#skipped.size, now)
+        .filter((row) => !this.#skipped.has(row.id))
+      if (due.length === 0) {
+        if (this.#inFlight.size === 0) break
+        await Promise.race(this.#inFlight)
+        continue
+      }
+      const waiting = new Map(due.map((row) => [row.hash, row]))
+      for (const row of due) {
+        if (!waiting.has(row.hash)) continue
+        // One task more than threads: the next lies ready when a thread is done.
+        while (this.#inFlight.size > pool.threads(lane)) await Promise.race(this.#inFlight)
+        await gate?.()
+        if (signal?.aborted) break
+        this.#begin(row, waiting, lane)
+        this.#rewriteSome(lane)
+      }
+    }
+    await Promise.all(this.#inFlight)
+    this.#record()
+    this.#throwFailure()
+  }
+
+  /** Takes a content, and the others of its message that are due, and starts their task. */
+  #begin(row: ContentRow, waiting: Map<string, ContentRow>, lane: Lane): void {
+    const { store } = this.#options
+    const carriers = store.messages.carriers(row.hash, 8)
+    // A copy that could not be read is not the only one, perhaps.
+    const carrier = carriers[row.attempts % Math.max(1, carriers.length)]
+    const rows = carrier ? this.#together(row, carrier, waiting) : []
+    for (const { hash } of [row, ...rows]) waiting.delete(hash)
+    const claimed = store.contents.claim(rows.map(({ id }) => id))
+    if (!carrier || claimed.length === 0) {
+      this.#skipped.add(row.id)
+      return
+    }
+    crashPoint('claimed')
+    const task: Promise<void> = this.#extract(carrier, claimed, lane)
+      .catch((error: unknown) => void (this.#failure ??= error))
+      .finally(() => this.#inFlight.delete(task))
+    this.#inFlight.add(task)
+  }
+
+  /** A content that failed before is read alone, so that nothing dies with it. */
+  #together(
+    row: ContentRow,
+    carrier: EntryRow,
+    waiting: ReadonlyMap<string, ContentRow>,
+  ): ContentRow[] {
+    if (row.attempts > 0) return [row]
+    const others = this.#options.store.messages
+      .hashes(carrier.id)
+      .map((hash) => waiting.get(hash))
+      .filter((other) => other !== undefined && other.attempts === 0 && other.id !== row.id)
+    return [...new Set([row, ...(others as ContentRow[])])]
+  }
+
+  async #extract(carrier: EntryRow, claimed: ClaimedContent[], lane: Lane): Promise<void> {
+    const { pool, root, signal } = this.#options
+    const open = new Map(claimed.entries())
+    const fault = await pool.run(
+      {
+        kind: 'extract',
+        vault: root,
+        reference: referenceOf({
+          path: carrier.path,
+          ...(carrier.offset !== null && { offset: carrier.offset }),
+          ...(carrier.bytes !== null && { bytes: carrier.bytes }),
+        }),
+        hashes: claimed.map(({ hash }) => hash),
+        lane,
+      },
+      (item, answer: Answer) => {
+        this.#settle(open.get(item) as ClaimedContent, answer, lane)
+        open.delete(item)
+        if (performance.now() - this.#lastRecord > RECORD_MS) this.#record()
+      },
+      signal,
+    )
+    if (fault) {
+      // Before the first item the message itself was in work, and all its contents with it.
+      const guilty = fault.item === 'preparing' ? [...open.keys()] : [fault.item]
+      for (const [item, content] of open)
+        if (fault.kind !== 'interrupted' && guilty.includes(item)) this.#fault(content, fault, lane)
+        else this.#giveBack(content, lane)
+    }
+    this.#record()
+  }
+
+  #settle(content: ClaimedContent, answer: Answer, lane: Lane): void {
+    if ('threw' in answer) {
+      this.#fault(content, { kind: 'died', detail: answer.threw }, lane)
+      return
+    }
+    if (answer.kind !== 'extracted') {
+      this.#unreadable(content, answer.detail, lane)
+      return
+    }
+    const { settings } = this.#options
+    const { result, text, chars } = answer
+    const { outcome } = result
+    const leavesPages =
+      outcome.kind === 'text' &&
+      lane === 'text' &&
+      settings.ocr !== false &&
+      (outcome.pagesToOcr ?? 0) > 0
+    const event: ContentEvent =
+      outcome.kind === 'text'
+        ? { kind: 'extracted', leavesPages }
+        : { kind: 'declined', state: outcome.state }
+    const { limits, languages, passwords } = dependenciesOf(result, settings)
+    this.#put(content, event, {
+      lane: leavesPages ? 'ocr' : lane,
+      attempts: leavesPages ? 0 : content.attempts,
+      result,
+      text,
+      chars,
+      ...(limits !== null && { limits }),
+      ...(languages !== null && { languages }),
+      ...(passwords !== null && { passwords }),
+    })
+  }
+
+  #fault(
+    content: ClaimedContent,
+    { kind, detail }: Pick<Fault, 'kind' | 'detail'>,
+    lane: Lane,
+  ): void {
+    const { maxAttempts } = this.#options.settings.limits
+    this.#put(
+      content,
+      { kind: 'faulted', isLast: content.attempts >= maxAttempts },
+      {
+        lane,
+        attempts: content.attempts,
+        due: seconds() + retryDelay(content.attempts),
+        detail: `${kind}: ${detail}`,
+      },
+    )
+  }
+
+  /** The file could not be read: nothing was learnt about the content, so it never becomes a poison file. */
+  #unreadable(content: ClaimedContent, detail: string, lane: Lane): void {
+    const attempts = Math.min(content.attempts, this.#options.settings.limits.maxAttempts - 1)
+    this.#put(
+      content,
+      { kind: 'faulted', isLast: false },
+      {
+        lane,
+        attempts,
+        due: seconds() + unreadableDelay(content.due - content.recorded),
+        detail: `unreadable: ${detail}`,
+      },
+    )
+  }
+
+  #giveBack(content: ClaimedContent, lane: Lane): void {
+    this.#put(content, { kind: 'interrupted' }, { lane, attempts: content.attempts - 1 })
+  }
+
+  #put(
+    { id, claim, why }: ClaimedContent,
+    event: ContentEvent,
+    facts: Pick<ContentOutcome, 'lane' | 'attempts'> & Partial<ContentOutcome>,
+  ): void {
+    const state = transition('extracting', event)
+    this.#outcomes.push({ id, claim, why, state, ...facts })
+    if (event.kind !== 'interrupted') this.#options.onSettled?.(state, facts.lane)
+  }
+
+  #record(): void {
+    const outcomes = this.#outcomes
+    this.#outcomes = []
+    this.#lastRecord = performance.now()
+    if (outcomes.length === 0) return
+    this.#options.store.contents.record(outcomes)
+    crashPoint('recorded')
+  }
+
+  /** A message is rewritten when its contents of this lane and those before it are settled. */
+  #rewriteSome(lane: Lane): void {
+    const now = performance.now()
+    if (now - this.#lastRewrite < REWRITE.everyMs) return
+    const { rewrites } = this.#options.store
+    rewrites.queue()
+    rewrites.run({
+      limit: REWRITE.messages,
+      untilMs: now + REWRITE.forMs,
+      settledLanes: lane === 'text' ? ['text'] : ['text', 'ocr'],
+    })
+    this.#lastRewrite = performance.now()
+  }
+
+  #throwFailure(): void {
+    if (this.#failure !== undefined) throw this.#failure
+  }
+}
+
+function seconds(): number {
+  return Math.trunc(Date.now() / 1000)
+}

@@ -1,0 +1,314 @@
+/**
+ * Makes the index's rows match the vault's listing. What only changed its name, flags or folder is
+ * mended here; what is new or changed is handed on to be read; what is gone is removed last.
+ *
+ * A listing that fails is no listing: what could not be looked at is unknown, and nothing unknown is
+ * ever removed.
+ *
+ * Not responsible for: reading messages (intake.ts), finding out what a folder is (vault/).
+ */
+import { PipelineError } from '../part/errors.js'
+import type { EntryRow, FolderRow } from '../index/rows.js'
+import type { EntryChange, Store } from '../index/store.js'
+import { openMailStore } from '../vault/open.js'
+import type { FolderKind, Unreadable, Vault, VaultEntry, VaultFolder } from '../vault/vault.js'
+
+/** A message to read. */
+export interface Found {
+  entry: VaultEntry
+  /** Folder row. */
+  folder: number
+  /** Row of the message that this name held before. */
+  replaces?: number
+}
+
+export interface ReconcileOptions {
+  /** Compare every file, also in folders that look unchanged. */
+  full?: boolean
+  signal?: AbortSignal | undefined
+  /** Reads a message into the index; resolves when another may follow. */
+  read: (found: Found) => Promise<void>
+  /** Resolves when everything given to `read` is in the index. @returns ids of folders in which some message could not be read */
+  settle: () => Promise<ReadonlySet<number>>
+  onFolder?: (done: number, total: number) => void
+}
+
+export interface Reconciled {
+  moved: number
+  removed: number
+  /** What could not be looked at. */
+  unreadable: Unreadable[]
+}
+
+const IDENTITY = 'vault-identity'
+/** Rows changed or removed in one transaction. */
+const BATCH = 500
+
+/**
+ * @throws {PipelineError} `E_VAULT_UNREADABLE` when the vault is gone, cannot be listed, or another file system
+ *   stands in its place; nothing was removed then
+ */
+export async function reconcile(
+  vault: Vault,
+  store: Store,
+  options: ReconcileOptions,
+): Promise<Reconciled> {
+  const { full = false, signal, settle, onFolder } = options
+  const known = store.folders.all()
+  const wasEmpty = known.length === 0
+  const list = await vault.folders(full ? [] : known.map(folderOf))
+  refuseStranger(vault, store, known, list.folders)
+
+  const unreadable = [...list.unreadable]
+  const rows = new Map(known.map((row) => [row.path, row]))
+  const scanned: Array<{ folder: VaultFolder; id: number; startedMs: number; isWhole: boolean }> =
+    []
+  const gone: Array<{ id: number; path: string }> = []
+  let moved = 0
+
+  for (const [done, folder] of list.folders.entries()) {
+    onFolder?.(done, list.folders.length)
+    if (signal?.aborted) break
+    const row = rows.get(folder.path)
+    rows.delete(folder.path)
+    if (row && !full && row.scanned !== 0 && row.fingerprint === folder.fingerprint) continue
+    const startedMs = Date.now()
+    const id = row?.id ?? store.folders.save({ ...folder, ...NEVER_SCANNED })
+    const compared = await compareFolder(
+      vault,
+      store,
+      folder,
+      id,
+      row !== undefined,
+      wasEmpty,
+      options,
+    )
+    unreadable.push(...compared.unreadable)
+    gone.push(...compared.gone)
+    moved += compared.moved
+    scanned.push({ folder, id, startedMs, isWhole: compared.unreadable.length === 0 })
+  }
+
+  const withUnread = await settle()
+  if (signal?.aborted) return { moved, removed: 0, unreadable }
+
+  const vanished = [...rows.values()].filter((row) => !liesUnder(row.path, unreadable))
+  for (const row of vanished) gone.push(...store.messages.entries(row.id).map(idAndPath))
+  const removed = await remove(vault, store, gone, isTree(list.folders))
+  for (const row of vanished)
+    if (store.messages.entries(row.id).length === 0) store.folders.remove(row.id)
+  for (const { folder, id, startedMs, isWhole } of scanned) {
+    const isTrusted = isWhole && !folder.isFresh && !withUnread.has(id)
+    store.folders.save({
+      ...folder,
+      scanned: isTrusted ? startedMs : 0,
+      fullCheck: startedMs,
+    })
+  }
+  store.set(IDENTITY, vault.identity)
+  return { moved, removed, unreadable }
+}
+
+const NEVER_SCANNED = { fingerprint: '', scanned: 0, fullCheck: 0 } as const
+
+function folderOf(row: FolderRow): VaultFolder {
+  const { path, name, fingerprint, scanned } = row
+  return { path, name, kind: row.kind as FolderKind, fingerprint, isFresh: scanned === 0 }
+}
+
+/**
+ * An unmounted disk leaves an empty folder behind that lists without an error. It is another folder,
+ * though: another device and inode, and nothing in it of what we know.
+ */
+function refuseStranger(
+  vault: Vault,
+  store: Store,
+  known: readonly FolderRow[],
+  listed: readonly VaultFolder[],
+): void {
+  const identity = store.get(IDENTITY)
+  if (identity === undefined || identity === vault.identity || known.length === 0) return
+  if (!isTree(listed)) return
+  const paths = new Set(listed.map((folder) => folder.path))
+  const below = known.filter((row) => row.path !== '')
+  const isStranger = below.length > 0 ? !below.some((row) => paths.has(row.path)) : paths.size === 0
+  if (isStranger)
+    throw new PipelineError(
+      'E_VAULT_UNREADABLE',
+      `${vault.root} holds none of the folders it held before: check that the right disk is mounted there; to index it anew, remove its index first`,
+    )
+}
+
+/** A vault of one file is another file whenever a program rewrites it; its identity says nothing. */
+function isTree(folders: readonly VaultFolder[]): boolean {
+  return folders.some((folder) => folder.path === '')
+}
+
+interface Compared {
+  moved: number
+  gone: Array<{ id: number; path: string }>
+  unreadable: Unreadable[]
+}
+
+async function compareFolder(
+  vault: Vault,
+  store: Store,
+  folder: VaultFolder,
+  id: number,
+  isKnown: boolean,
+  wasEmpty: boolean,
+  { read, signal }: ReconcileOptions,
+): Promise<Compared> {
+  const rows = isKnown ? store.messages.entries(id) : []
+  const { entries, unreadable } = await vault.entries(
+    folder,
+    folder.kind === 'mbox' ? rows.map(entryOf) : undefined,
+  )
+  const byPlace = new Map(rows.map((row) => [placeOf(row), row]))
+  const changes: EntryChange[] = []
+  const fresh: Array<{ entry: VaultEntry; row?: EntryRow }> = []
+  for (const entry of entries) {
+    const row = byPlace.get(placeOf(entry))
+    if (!row) {
+      fresh.push({ entry })
+      continue
+    }
+    byPlace.delete(placeOf(entry))
+    if (!isSameMessage(row, entry, folder.kind)) fresh.push({ entry, row })
+    else if (row.flags !== entry.flags || row.inode !== entry.inode)
+      changes.push({ id: row.id, ...factsOf(entry), folder: id })
+  }
+
+  const left = new Map<string, EntryRow[]>()
+  for (const row of byPlace.values()) {
+    const same = left.get(row.unique)
+    if (same) same.push(row)
+    else left.set(row.unique, [row])
+  }
+  const movedHere = new Set<number>()
+  for (const { entry, row } of fresh) {
+    if (signal?.aborted) break
+    if (!row) {
+      const was =
+        takeMatch(left.get(entry.unique), entry) ??
+        (wasEmpty ? undefined : await findMoved(vault, store, entry, id, movedHere))
+      if (was) {
+        movedHere.add(was.id)
+        changes.push({ id: was.id, ...factsOf(entry), folder: id })
+        if (changes.length >= BATCH) store.messages.update(changes.splice(0))
+        continue
+      }
+    }
+    await read({ entry, folder: id, ...(row && { replaces: row.id }) })
+  }
+  const moved = movedHere.size + changes.filter((change) => !movedHere.has(change.id)).length
+  if (changes.length > 0) store.messages.update(changes)
+  return {
+    moved,
+    gone: signal?.aborted
+      ? []
+      : [...left.values()]
+          .flat()
+          .filter((row) => !liesUnder(row.path, unreadable))
+          .map(idAndPath),
+    unreadable,
+  }
+}
+
+/** A row of the same name and size that is no longer where it was. Takes it out of the list. */
+function takeMatch(rows: EntryRow[] | undefined, entry: VaultEntry): EntryRow | undefined {
+  const at = rows?.findIndex((row) => row.size === bytesOf(entry)) ?? -1
+  return at < 0 ? undefined : rows?.splice(at, 1)[0]
+}
+
+/** A row in another folder whose file now lies here. */
+async function findMoved(
+  vault: Vault,
+  store: Store,
+  entry: VaultEntry,
+  folder: number,
+  taken: ReadonlySet<number>,
+): Promise<EntryRow | undefined> {
+  if (entry.offset !== undefined) return undefined
+  for (const row of store.messages.byUnique(entry.unique)) {
+    if (row.folder === folder || row.size !== bytesOf(entry) || taken.has(row.id)) continue
+    if (row.mtimeMs !== Math.trunc(entry.mtimeMs) && row.inode !== entry.inode) continue
+    if ((await vault.entryAt(row.path)) === undefined) return row
+  }
+  return undefined
+}
+
+/** Removes rows whose message is gone, once more sure that we look at the vault we listed. */
+async function remove(
+  vault: Vault,
+  store: Store,
+  gone: ReadonlyArray<{ id: number; path: string }>,
+  isTree: boolean,
+): Promise<number> {
+  if (gone.length === 0) return 0
+  if (isTree && (await openMailStore(vault.root)).identity !== vault.identity)
+    throw new PipelineError(
+      'E_VAULT_UNREADABLE',
+      `${vault.root} was unmounted or replaced while it was read; nothing was removed from the index`,
+    )
+  // A message that was found elsewhere meanwhile has another path now.
+  const ids = gone
+    .filter(({ id, path }) => store.messages.byId(id)?.path === path)
+    .map(({ id }) => id)
+  for (let from = 0; from < ids.length; from += BATCH)
+    store.messages.remove(ids.slice(from, from + BATCH))
+  return ids.length
+}
+
+/** Whether the name still holds the message we read. */
+function isSameMessage(row: EntryRow, entry: VaultEntry, kind: FolderKind): boolean {
+  if (kind === 'mbox') return row.bytes === (entry.bytes ?? null) && row.unique === entry.unique
+  return row.size === bytesOf(entry) && row.mtimeMs === Math.trunc(entry.mtimeMs)
+}
+
+/** Bytes of the message itself. */
+export function bytesOf(entry: VaultEntry): number {
+  return entry.bytes ?? entry.size
+}
+
+function placeOf(at: { path: string; offset?: number | null | undefined }): string {
+  return `${at.offset ?? ''}\0${at.path}`
+}
+
+function factsOf(entry: VaultEntry): Omit<EntryChange, 'id'> {
+  const { path, unique, flags, inode } = entry
+  return {
+    path,
+    offset: entry.offset ?? null,
+    bytes: entry.bytes ?? null,
+    unique,
+    flags,
+    size: bytesOf(entry),
+    mtimeMs: Math.trunc(entry.mtimeMs),
+    inode,
+  }
+}
+
+function entryOf(row: EntryRow): VaultEntry {
+  const { path, unique, flags, size, mtimeMs, inode } = row
+  return {
+    path,
+    ...(row.offset !== null && { offset: row.offset }),
+    ...(row.bytes !== null && { bytes: row.bytes }),
+    unique,
+    flags,
+    size,
+    mtimeMs,
+    inode,
+  }
+}
+
+function idAndPath(row: EntryRow): { id: number; path: string } {
+  return { id: row.id, path: row.path }
+}
+
+function liesUnder(path: string, unreadable: readonly Unreadable[]): boolean {
+  return unreadable.some(
+    (place) => place.path === '' || path === place.path || path.startsWith(`${place.path}/`),
+  )
+}

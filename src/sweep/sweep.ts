@@ -1,0 +1,372 @@
+/**
+ * One vault's sweeps: the one writer, its threads, and the order of a pass. A pass may end anywhere,
+ * by a signal, an error or the death of the process; the next goes on from what is recorded.
+ *
+ * Not responsible for: which process this runs in (process.ts), options (part/options.ts).
+ */
+import { setImmediate as yieldToLoop } from 'node:timers/promises'
+import { openStore, type Store } from '../index/store.js'
+import { PipelineError } from '../part/errors.js'
+import type { MessageReference } from '../part/reference.js'
+import type { Settings } from '../part/options.js'
+import type { ContentState, Lane } from '../part/states.js'
+import { openMailStore } from '../vault/open.js'
+import { forgetJournal, readJournals } from '../workers/journal.js'
+import { DEFAULT_OCR_THREADS, WorkerPool } from '../workers/pool.js'
+import { crashPoint } from './crash-point.js'
+import { Intake, type Caution } from './intake.js'
+import { Reading } from './reading.js'
+import { reconcile } from './reconcile.js'
+import { reExtract } from './re-extract.js'
+import { requeueStale } from './stale.js'
+import type { Call, Results, Sweeping } from './sweeping.js'
+import { transition } from './transition.js'
+import { verify } from './verify.js'
+
+/** How far a sweep is. Sent at most some times a second, and at each change of phase. */
+export interface Progress {
+  /** `list`: comparing the vault with the index · `messages`: reading new mail · `text`, `ocr`: reading contents · `write`: putting texts into the index. */
+  phase: 'list' | 'messages' | 'text' | 'ocr' | 'write'
+  /** Folders, messages or contents done in this phase. */
+  done: number
+  /** As far as is known; grows while listing. */
+  total: number
+}
+
+export interface SweepOptions {
+  /** Stops the sweep soon: what is done stays done, what was claimed is given back. */
+  signal?: AbortSignal
+  onProgress?: (progress: Progress) => void
+  /** Compare every file, also in folders that look unchanged. Default false. */
+  full?: boolean
+}
+
+export interface SweepReport {
+  /** Messages by what happened to their rows. */
+  messages: {
+    added: number
+    changed: number
+    /** Flags, folder or file name changed; nothing was read. */
+    moved: number
+    removed: number
+    /** Files that could not be read; their rows stand and they are tried at the next sweep. */
+    unreadable: number
+  }
+  /** Contents that came to a state in this sweep. */
+  contents: Partial<Record<ContentState, number>>
+  /** Failed contents that wait for their next try. */
+  retries: number
+  /** When the first of them is due, seconds since 1970. */
+  nextDue?: number
+  /** What could not be looked at: vault-relative paths with the system's words. */
+  unreadable: Array<{ path: string; detail: string }>
+  /** Files of the index that were damaged or newer, and set aside under these names. */
+  setAside: string[]
+  stopped: boolean
+  ms: number
+}
+
+const PROGRESS_MS = 200
+/** Longest that the event loop is held by rewriting and merging. */
+const SLICE_MS = 40
+
+export class Sweeper implements Sweeping {
+  readonly store: Store
+  readonly #root: string
+  readonly #directory: string
+  readonly #settings: Settings
+  #pool: WorkerPool | undefined
+  #paused: Promise<void> | undefined
+  #resume: (() => void) | undefined
+  /** Messages that a process died of, with how often. */
+  #suspects = new Map<string, number>()
+  #setAside: string[]
+
+  /**
+   * Opens the vault's index for writing, or makes it.
+   *
+   * @param root the vault · @param directory folder of the index
+   * @throws {PipelineError} `E_INDEX_BUSY` when another process sweeps this vault
+   */
+  constructor(root: string, directory: string, settings: Settings) {
+    this.#root = root
+    this.#directory = directory
+    this.#settings = settings
+    this.store = openStore({
+      directory,
+      keepTexts: settings.keepTexts,
+      messageChars: settings.limits.messageChars,
+    })
+    this.#setAside = this.store.opened.setAside
+    this.#recover()
+  }
+
+  get pool(): WorkerPool {
+    return (this.#pool ??= new WorkerPool({
+      settings: this.#settings,
+      textThreads: this.#settings.workers,
+      ocrThreads: this.#settings.ocr === false ? 0 : DEFAULT_OCR_THREADS,
+      memoryBytesMax: this.#settings.memoryBytesMax,
+      keepTexts: this.#settings.keepTexts,
+      journalDirectory: this.#directory,
+    }))
+  }
+
+  /**
+   * Makes the index agree with the vault, then reads contents until nothing is due.
+   *
+   * @throws {PipelineError} `E_VAULT_UNREADABLE`, `E_DISK_FULL`, `E_INDEX_DAMAGED`; what was done until then stays done
+   */
+  async sweep(options: SweepOptions = {}): Promise<SweepReport> {
+    const { signal, full = false } = options
+    const beganMs = performance.now()
+    const beganSeconds = Math.trunc(Date.now() / 1000)
+    const progress = new Throttle(options.onProgress)
+    const { store } = this
+    const vault = await openMailStore(this.#root)
+    requeueStale(store.contents, this.#settings)
+
+    let found = 0
+    let written = 0
+    const intake = new Intake({
+      pool: this.pool,
+      store,
+      root: vault.root,
+      signal,
+      cautionOf: (reference) => this.#cautionOf(reference),
+      onRows: (rows) => {
+        written += rows
+        progress.tell('messages', written, found)
+        crashPoint('rows-added')
+      },
+    })
+    const { moved, removed, unreadable } = await reconcile(vault, store, {
+      full,
+      signal,
+      read: async (message) => {
+        found++
+        await this.#paused
+        await intake.read(message)
+      },
+      settle: () => intake.settle(),
+      onFolder: (done, total) => progress.tell('list', done, total),
+    })
+    if (!signal?.aborted) this.#forgetSuspects()
+
+    const contents: Partial<Record<ContentState, number>> = {}
+    if (this.#settings.attachments === 'on') {
+      const reading = new Reading({
+        pool: this.pool,
+        store,
+        root: vault.root,
+        settings: this.#settings,
+        signal,
+        gate: () => this.#paused,
+        onSettled: (state, lane) => {
+          contents[state] = (contents[state] ?? 0) + 1
+          done++
+          progress.tell(lane, done, done + store.contents.backlog(lane, 100_000))
+        },
+      })
+      let done = 0
+      const lanes: Lane[] = this.#settings.ocr === false ? ['text'] : ['text', 'ocr']
+      for (const lane of lanes) {
+        done = 0
+        await reading.run(lane, beganSeconds)
+        await this.#rewrite(progress, signal)
+      }
+    }
+    await this.#rewrite(progress, signal)
+    await this.#tidy(signal)
+
+    const nextDue = store.contents.nextDue()
+    return {
+      messages: { ...intake.counts, moved, removed },
+      contents,
+      retries: store.contents.states()['failed-transient'] ?? 0,
+      ...(nextDue !== undefined && { nextDue }),
+      unreadable,
+      setAside: this.#setAside.splice(0),
+      stopped: signal?.aborted ?? false,
+      ms: performance.now() - beganMs,
+    }
+  }
+
+  /**
+   * A message that has just arrived: in the index when this resolves, its contents behind it. Costs the
+   * same in any vault, and waits for no content that is being read.
+   *
+   * @param path absolute or vault-relative
+   * @throws {PipelineError} `E_NOT_FOUND` when no message lies there
+   */
+  async deliver(path: string, signal?: AbortSignal): Promise<{ id: number }> {
+    const { store } = this
+    const vault = await openMailStore(this.#root)
+    const at = await vault.entryAt(path)
+    if (!at) throw new PipelineError('E_NOT_FOUND', `${path} is no message in ${vault.root}`)
+    const folder =
+      store.folders.all().find((row) => row.path === at.folder.path)?.id ??
+      store.folders.save({ ...at.folder, fingerprint: '', scanned: 0, fullCheck: 0 })
+    const known = store.messages.byPath(at.entry.path)
+    const found = { entry: at.entry, folder, ...(known && { replaces: known.id }) }
+    const intake = new Intake({ pool: this.pool, store, root: vault.root, signal, urgent: true })
+    await intake.read(found)
+    await intake.settle()
+    const row = store.messages.byPath(at.entry.path)
+    if (!row) throw new PipelineError('E_NOT_FOUND', `${path} was removed while it was read`)
+    return { id: row.id }
+  }
+
+  async perform<N extends Call['name']>(
+    call: Extract<Call, { name: N }>,
+    signal?: AbortSignal,
+    onProgress?: (progress: Progress) => void,
+  ): Promise<Results[N]> {
+    return (await this.#perform(call, signal, onProgress)) as Results[N]
+  }
+
+  #perform(
+    call: Call,
+    signal: AbortSignal | undefined,
+    onProgress: ((progress: Progress) => void) | undefined,
+  ): Promise<Results[Call['name']]> {
+    switch (call.name) {
+      case 'sweep':
+        return this.sweep({
+          full: call.full,
+          ...(signal && { signal }),
+          ...(onProgress && { onProgress }),
+        })
+      case 'deliver':
+        return this.deliver(call.path, signal)
+      case 're-extract':
+        return Promise.resolve(reExtract(this.store, this.#settings, call.options))
+      case 'verify':
+        return verify(this.store, this.#root, call.purge, signal)
+    }
+  }
+
+  /** Begins nothing more until `resume()`; what runs is finished. */
+  pause(): void {
+    this.#paused ??= new Promise((resolve) => (this.#resume = resolve))
+  }
+
+  resume(): void {
+    this.#resume?.()
+    this.#paused = undefined
+    this.#resume = undefined
+  }
+
+  /** Ends the threads and closes the index. A sweep must have ended before. */
+  async close(): Promise<void> {
+    this.resume()
+    await this.#pool?.close()
+    this.store.close()
+  }
+
+  /**
+   * After the death of a process: what a thread had in work did it, as far as is known, and pays an
+   * attempt; other claims are given back.
+   */
+  #recover(): void {
+    const { store } = this
+    const journals = readJournals(this.#directory)
+    const guilty = new Set<string>()
+    const suspects = JSON.parse(store.get(SUSPECTS) ?? '{}') as Record<string, number>
+    for (const { item } of journals)
+      if ('hash' in item) guilty.add(item.hash)
+      else suspects[placeOf(item)] = (suspects[placeOf(item)] ?? 0) + 1
+    this.#suspects = new Map(Object.entries(suspects))
+    if (journals.length > 0) store.set(SUSPECTS, JSON.stringify(suspects))
+
+    const { maxAttempts } = this.#settings.limits
+    for (;;) {
+      const left = store.contents.interrupted(500)
+      if (left.length === 0) break
+      // Claimed once more for the right to record what became of the first claim.
+      const claimed = store.contents.claim(left.map(({ id }) => id))
+      if (claimed.length === 0) break
+      store.contents.record(
+        claimed.map(({ id, claim, why, lane, hash, attempts: withThis }) => {
+          const isGuilty = guilty.has(hash)
+          const attempts = isGuilty ? withThis - 1 : Math.max(0, withThis - 2)
+          return {
+            id,
+            claim,
+            why,
+            lane,
+            attempts,
+            state: transition(
+              'extracting',
+              isGuilty
+                ? { kind: 'died', isLast: attempts >= maxAttempts }
+                : { kind: 'interrupted' },
+            ),
+            ...(isGuilty && { detail: 'died: the process ended while this was read', due: 0 }),
+          }
+        }),
+      )
+    }
+    for (const { thread } of journals) forgetJournal(this.#directory, thread)
+    store.rewrites.queue()
+  }
+
+  #cautionOf(reference: MessageReference): Caution {
+    const deaths = this.#suspects.get(placeOf(reference)) ?? 0
+    return (['none', 'alone', 'head'] as const)[deaths] ?? 'bare'
+  }
+
+  /** Every message was read, those under suspicion too, and the process lives. */
+  #forgetSuspects(): void {
+    if (this.#suspects.size === 0) return
+    this.#suspects.clear()
+    this.store.set(SUSPECTS, '{}')
+  }
+
+  async #rewrite(progress: Throttle, signal: AbortSignal | undefined): Promise<void> {
+    const { rewrites } = this.store
+    const total = rewrites.queue()
+    let done = 0
+    while (!signal?.aborted) {
+      const { rewritten, left } = rewrites.run({
+        limit: 500,
+        untilMs: performance.now() + SLICE_MS,
+      })
+      done += rewritten
+      progress.tell('write', done, total)
+      crashPoint('rewritten')
+      if (left === 0 || rewritten === 0) break
+      await yieldToLoop()
+    }
+  }
+
+  async #tidy(signal: AbortSignal | undefined): Promise<void> {
+    while (!signal?.aborted && this.store.idle.step()) await yieldToLoop()
+    if (!signal?.aborted) this.store.checkpoint()
+  }
+}
+
+const SUSPECTS = 'suspects'
+
+function placeOf({ path, offset }: MessageReference): string {
+  return offset === undefined ? path : `${path}#${offset}`
+}
+
+/** Keeps progress to some events a second. */
+class Throttle {
+  readonly #tell: ((progress: Progress) => void) | undefined
+  #phase: Progress['phase'] | undefined
+  #last = -Infinity
+
+  constructor(tell: ((progress: Progress) => void) | undefined) {
+    this.#tell = tell
+  }
+
+  tell(phase: Progress['phase'], done: number, total: number): void {
+    const now = performance.now()
+    if (phase === this.#phase && now - this.#last < PROGRESS_MS) return
+    this.#phase = phase
+    this.#last = now
+    this.#tell?.({ phase, done, total })
+  }
+}

@@ -1,0 +1,30 @@
+/** What can be asked of the one who writes a vault's index, wherever it runs. */
+import type { Progress, SweepReport } from './sweep.js'
+import type { ReExtractOptions, ReExtractReport } from './re-extract.js'
+import type { VerifyReport } from './verify.js'
+
+/** Plain data: it may cross to another process. */
+export type Call =
+  | { name: 'sweep'; full: boolean }
+  | { name: 'deliver'; path: string }
+  | { name: 're-extract'; options: ReExtractOptions }
+  | { name: 'verify'; purge: boolean }
+
+export interface Results {
+  sweep: SweepReport
+  deliver: { id: number }
+  're-extract': ReExtractReport
+  verify: VerifyReport
+}
+
+export interface Sweeping {
+  perform<N extends Call['name']>(
+    call: Extract<Call, { name: N }>,
+    signal?: AbortSignal,
+    onProgress?: (progress: Progress) => void,
+  ): Promise<Results[N]>
+  /** Begins nothing more until `resume()`. */
+  pause(): void
+  resume(): void
+  close(): Promise<void>
+}

@@ -1,0 +1,93 @@
+/** Vault against index against extracts: every disagreement, one sentence each. Changes nothing unless asked to purge. */
+import type { Store } from '../index/store.js'
+import { openMailStore } from '../vault/open.js'
+import type { FolderKind } from '../vault/vault.js'
+import { bytesOf } from './reconcile.js'
+
+export interface VerifyReport {
+  agrees: boolean
+  /** One sentence each; at most 1,000, then how many more. */
+  differences: string[]
+  messages: number
+  contents: number
+  purged: boolean
+}
+
+const MOST = 1000
+
+/**
+ * @param root the vault
+ * @param purge also leave no byte of deleted text in the files of the index
+ * @throws {PipelineError} `E_VAULT_UNREADABLE`
+ */
+export async function verify(
+  store: Store,
+  root: string,
+  purge: boolean,
+  signal?: AbortSignal,
+): Promise<VerifyReport> {
+  const differences: string[] = []
+  let more = 0
+  const differ = (sentence: string): void => {
+    if (differences.length < MOST) differences.push(sentence)
+    else more++
+  }
+
+  const vault = await openMailStore(root)
+  const { folders, unreadable } = await vault.folders()
+  for (const { path, detail } of unreadable) differ(`${path || '.'} cannot be read (${detail})`)
+  const known = new Map(store.folders.all().map((row) => [row.path, row]))
+  const hashes = new Set<string>()
+  let messages = 0
+  for (const folder of folders) {
+    signal?.throwIfAborted()
+    const row = known.get(folder.path)
+    known.delete(folder.path)
+    const list = await vault.entries(folder)
+    const rows = new Map(
+      (row ? store.messages.entries(row.id) : []).map((entry) => [placeOf(entry), entry]),
+    )
+    messages += rows.size
+    for (const entry of list.entries) {
+      const found = rows.get(placeOf(entry))
+      rows.delete(placeOf(entry))
+      if (!found) differ(`${entry.path} is not in the index`)
+      else if (
+        found.size !== bytesOf(entry) ||
+        ((folder.kind satisfies FolderKind) !== 'mbox' &&
+          found.mtimeMs !== Math.trunc(entry.mtimeMs))
+      )
+        differ(`${entry.path} changed after it was indexed, or could not be read`)
+      else if (found.flags !== entry.flags) differ(`${entry.path} has other flags in the index`)
+      if (found) for (const hash of store.messages.hashes(found.id)) hashes.add(hash)
+    }
+    for (const gone of rows.values()) differ(`${gone.path} is in the index and not in the vault`)
+  }
+  for (const row of known.values())
+    for (const gone of store.messages.entries(row.id))
+      differ(`${gone.path} is in the index and not in the vault`)
+
+  let contents = 0
+  for (let afterId = 0; ;) {
+    signal?.throwIfAborted()
+    const rows = store.contents.list({}, 1000, afterId)
+    if (rows.length === 0) break
+    for (const row of rows) {
+      contents++
+      if (!hashes.delete(row.hash)) differ(`content ${row.hash} is carried by no message`)
+      if (row.state === 'extracting') differ(`content ${row.hash} is claimed by nobody that lives`)
+    }
+    afterId = rows.at(-1)?.id ?? Infinity
+  }
+  for (const hash of hashes) differ(`content ${hash} of a message is not in the extracts`)
+  const queued = store.rewrites.queue()
+  if (queued > 0) differ(`${queued} messages lack text of their attachments in the index`)
+  if (more > 0) differences.push(`and ${more} more`)
+
+  if (purge) store.idle.purge()
+  return { agrees: differences.length === 0, differences, messages, contents, purged: purge }
+}
+
+function placeOf(at: { path: string; offset?: number | null | undefined }): string {
+  return `${at.offset ?? ''}\0${at.path}`
+}
