@@ -23,6 +23,7 @@ export interface IntakeOptions {
   store: Store
   /** Absolute path of the vault. */
   root: string
+  keepTexts: boolean
   signal?: AbortSignal | undefined
   /** For messages that an earlier process died of. */
   cautionOf?: (reference: MessageReference) => Caution
@@ -146,7 +147,8 @@ export class Intake {
       // What an earlier reading gave is better than nothing.
       if (found.replaces !== undefined) return
     }
-    const input = inputOf(found, message.kind === 'parsed' ? message : BARE)
+    const { keepTexts } = this.#options
+    const input = inputOf(found, message.kind === 'parsed' ? message : BARE, keepTexts)
     // A time that no file has: the next sweep sees a change and tries again.
     if (message.kind === 'unreadable') input.mtimeMs = 0
     if (found.replaces !== undefined) {
@@ -203,7 +205,11 @@ export function referenceOf({ path, offset, bytes }: MessageReference): MessageR
   }
 }
 
-export function inputOf({ entry, folder }: Found, message: ParsedMessage): MessageInput {
+function inputOf(
+  { entry, folder }: Found,
+  message: ParsedMessage,
+  keepTexts: boolean,
+): MessageInput {
   const { columns, body, messageId, references, inReplyTo, subject, from, to, cc, labels } = message
   return {
     // Where it was read, should it have been renamed since it was listed.
@@ -229,6 +235,6 @@ export function inputOf({ entry, folder }: Found, message: ParsedMessage): Messa
     labels,
     parts: message.parts.map((part) => ({ ...part, lane: 'text' as const })),
     columns,
-    body,
+    body: keepTexts ? body : null,
   }
 }

@@ -94,7 +94,6 @@ export class Sweeper implements Sweeping {
     this.#settings = settings
     this.store = openStore({
       directory,
-      keepTexts: settings.keepTexts,
       messageChars: settings.limits.messageChars,
     })
     this.#setAside = this.store.opened.setAside
@@ -132,6 +131,7 @@ export class Sweeper implements Sweeping {
       pool: this.pool,
       store,
       root: vault.root,
+      keepTexts: this.#settings.keepTexts,
       signal,
       cautionOf: (reference) => this.#cautionOf(reference),
       onRows: (rows) => {
@@ -209,7 +209,14 @@ export class Sweeper implements Sweeping {
       store.folders.save({ ...at.folder, fingerprint: '', scanned: 0, fullCheck: 0 })
     const known = store.messages.byPath(at.entry.path)
     const found = { entry: at.entry, folder, ...(known && { replaces: known.id }) }
-    const intake = new Intake({ pool: this.pool, store, root: vault.root, signal, urgent: true })
+    const intake = new Intake({
+      pool: this.pool,
+      store,
+      root: vault.root,
+      keepTexts: this.#settings.keepTexts,
+      signal,
+      urgent: true,
+    })
     await intake.read(found)
     await intake.settle()
     const row = store.messages.byPath(at.entry.path)
