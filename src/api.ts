@@ -3,10 +3,33 @@
  *
  * Not responsible for: printing, reading argv or the environment (cli/).
  */
-import type { ContentState, Lane, ReadReason } from './part/states.js'
-import { settleReading, type OpenOptions, type ReadingOptions } from './part/options.js'
+import { createHash } from 'node:crypto'
+import { statSync } from 'node:fs'
+import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path'
 import type { Extractor } from './extract/extractor.js'
 import { EXTRACTORS } from './extract/table.js'
+import type { Excerpt } from './index/excerpts.js'
+import type { Hit, SearchResult } from './index/hits.js'
+import { IndexReader } from './index/reader.js'
+import type { Coverage } from './index/rows.js'
+import type { SearchOptions as IndexSearchOptions } from './index/search.js'
+import { PipelineError } from './part/errors.js'
+import {
+  settle,
+  settleReading,
+  type OpenOptions,
+  type ReadingOptions,
+  type Settings,
+} from './part/options.js'
+import type { ContentState } from './part/states.js'
+import { estimateBacklog, type Estimate } from './sweep/estimate.js'
+import { explain, type Explanation } from './sweep/explain.js'
+import { SweepProcess } from './sweep/process.js'
+import type { ReExtractOptions, ReExtractReport } from './sweep/re-extract.js'
+import { Sweeper, type SweepOptions, type SweepReport } from './sweep/sweep.js'
+import type { Sweeping } from './sweep/sweeping.js'
+import type { VerifyReport } from './sweep/verify.js'
+import { watchVault } from './sweep/watch.js'
 import { readDocuments, type DocumentReading } from './workers/documents.js'
 
 export type { Limits } from './part/limits.js'
@@ -15,201 +38,35 @@ export { PipelineError, type ErrorCode } from './part/errors.js'
 export { CONTENT_STATES, type ContentState, type Lane, type ReadReason } from './part/states.js'
 export type { Outcome, ReadResult, TextPage, OcrPage, PageChoice } from './part/outcome.js'
 export type { DocumentReading } from './workers/documents.js'
+export type { Excerpt, ExcerptAttachment } from './index/excerpts.js'
+export type { Hit, MatchedField, SearchResult } from './index/hits.js'
+export type { Coverage } from './index/rows.js'
+export type { Estimate } from './sweep/estimate.js'
+export type { ExplainedPart, Explanation } from './sweep/explain.js'
+export type { ReExtractOptions, ReExtractReport } from './sweep/re-extract.js'
+export type { Progress, SweepOptions, SweepReport } from './sweep/sweep.js'
+export type { VerifyReport } from './sweep/verify.js'
 export type { OpenOptions, OcrOptions, ReadingOptions } from './part/options.js'
 
-/** How far a sweep is. Sent at most some times a second, and at each change of phase. */
-export interface Progress {
-  /** `list`: comparing the vault with the index · `messages`: reading new mail · `text`, `ocr`: reading contents · `write`: putting texts into the index. */
-  phase: 'list' | 'messages' | 'text' | 'ocr' | 'write'
-  /** Folders, messages or contents done in this phase. */
-  done: number
-  /** As far as is known; grows while listing. */
-  total: number
-  /** What is being read, when it takes long: a vault-relative path. */
-  current?: string
-}
-
-export interface SweepOptions {
-  /** Stops the sweep soon: what is done stays done, what was claimed is given back. */
+export interface SearchOptions extends IndexSearchOptions {
   signal?: AbortSignal
-  onProgress?: (progress: Progress) => void
-  /** Compare every file, also in folders that look unchanged. Default false. */
-  full?: boolean
-}
-
-export interface SweepReport {
-  /** Messages by what happened to their rows. */
-  messages: {
-    added: number
-    changed: number
-    /** Flags, folder or file name changed; nothing was read. */
-    moved: number
-    removed: number
-    /** Files that could not be read; their rows stand and they are tried at the next sweep. */
-    unreadable: number
-    /** In the index now. */
-    total: number
-  }
-  /** Contents read in this sweep, by the state they came to. */
-  contents: Partial<Record<ContentState, number>>
-  /** Failed contents that wait for their next try. `nextDue` in seconds since 1970. */
-  retries: number
-  nextDue?: number
-  /** Files of the index that were damaged or newer, and set aside under these names. */
-  setAside: string[]
-  stopped: boolean
-  ms: number
-}
-
-export interface SearchOptions {
-  /** Hits at most. Default 100. */
-  limit?: number
-  sort?: 'newest' | 'relevance'
-  /** Hits of documents instead of messages. */
-  documents?: boolean
-  /** From the `next` of an earlier result. */
-  after?: string
-  signal?: AbortSignal
-}
-
-export type MatchedField = 'subject' | 'people' | 'body' | 'filenames' | 'attachments'
-
-export interface Hit {
-  /** Cursor of the row, not an identity. */
-  id: number
-  /** Lasts: vault-relative path and Message-ID. */
-  key: string
-  /** Seconds since 1970. */
-  date: number
-  subject: string
-  from: string
-  folder: string
-  flags: string[]
-  size: number
-  /** Vault-relative. */
-  path: string
-  messageId: string
-  /** Which vault, by its position, when several are searched. */
-  vault: number
-  /** File names. */
-  attachments: string[]
-  matched: MatchedField[]
-  attachmentOnly: boolean
-}
-
-export interface SearchResult {
-  hits: Hit[]
-  /** Number of all hits when it is cheap to know; else undefined, and `more` is true. */
-  count: number | undefined
-  more: boolean
-  ms: number
-  tier: 'exact' | 'close'
-  terms: string[]
-  /** What of the query was cut or dropped, a sentence each. */
-  cut: string[]
-  coverage: Coverage
-  /** For `after`, when there are more hits. */
-  next?: string
-}
-
-export interface Coverage {
-  contents: number
-  readable: number
-  pending: number
-  unreadable: number
-}
-
-export interface Excerpt {
-  id: number
-  vault: number
-  snippet: string
-  attachments: Array<{ name: string; hash: string; page?: number; snippet: string }>
 }
 
 export interface Status {
   messages: number
+  /** Contents by state. */
   contents: Partial<Record<ContentState, number>>
+  /** Contents by what was declined, cut or empty: `unsupported: application/zip`. */
   reasons: Record<string, number>
+  /** Contents still to be read, waiting ones and those that failed included. */
   pending: number
   coverage: Coverage
   indexBytes: number
   extractsBytes: number
   /** What is left to do, with hours by this machine's own rates when they are known. */
   backlog: Estimate
+  /** Whether this host is sweeping now. */
   sweeping: boolean
-}
-
-export interface Estimate {
-  contents: number
-  pagesToOcr: number
-  hours?: number
-}
-
-export interface ExplainedPart {
-  path: string
-  name: string
-  declaredType: string
-  size: number
-  hash: string
-  state: ContentState
-  lane: Lane
-  /** Why it was, or will be, read. */
-  why: ReadReason
-  type?: string
-  extractor?: string
-  version?: number
-  engine?: string
-  reason?: string
-  detail?: string
-  cutBy?: string
-  pages?: number
-  ocrPages?: number
-  chars?: number
-  ms?: number
-  attempts: number
-  /** What would be tried next, and when, in a sentence. */
-  next: string
-}
-
-export interface Explanation {
-  id: number
-  path: string
-  messageId: string
-  subject: string
-  date: number
-  folder: string
-  parts: ExplainedPart[]
-}
-
-export interface ReExtractOptions {
-  states?: readonly ContentState[]
-  reason?: string
-  /** Media type, or with `*` at its end. */
-  type?: string
-  /** File name with `*` and `?`. */
-  name?: string
-  /** Seconds since 1970. */
-  since?: number
-  /** Only contents whose extractor, limits, languages or passwords have changed. */
-  stale?: boolean
-  /** Message (path or Message-ID) or hash. */
-  of?: string
-  /** Count and estimate only. */
-  dryRun?: boolean
-}
-
-export interface ReExtractReport extends Estimate {
-  byState: Partial<Record<ContentState, number>>
-  dryRun: boolean
-}
-
-export interface VerifyReport {
-  agrees: boolean
-  /** One sentence each. */
-  differences: string[]
-  messages: number
-  contents: number
-  purged: boolean
 }
 
 export interface Mail {
@@ -232,9 +89,279 @@ export interface Mail {
   close(): Promise<void>
 }
 
-/** @throws {TypeError | RangeError} naming the option and its rule · {PipelineError} E_VAULT_UNREADABLE, E_INDEX_BUSY */
-export async function openVault(_options: OpenOptions): Promise<Mail> {
-  throw new Error('not built')
+/**
+ * Opens one vault, or several that are searched as one. Nothing is read yet.
+ *
+ * @throws {TypeError | RangeError} naming the option and its rule
+ */
+export async function openVault(options: OpenOptions): Promise<Mail> {
+  return new OpenedMail(settle(options))
+}
+
+/** A vault with its index, its reader and the one who writes it. */
+interface Opened {
+  root: string
+  directory: string
+  reader: IndexReader
+  sweeping: Sweeping | undefined
+}
+
+class OpenedMail implements Mail {
+  readonly #settings: Settings
+  readonly #vaults: readonly Opened[]
+  /** Which vault found a hit. */
+  #sweeps = 0
+  #isPaused = false
+  #isClosed = false
+
+  constructor(settings: Settings) {
+    this.#settings = settings
+    this.#vaults = settings.vaults.map((vault) => {
+      const root = resolve(vault)
+      const directory = indexDirectory(root, settings)
+      return { root, directory, reader: new IndexReader(directory), sweeping: undefined }
+    })
+  }
+
+  async sweep({ signal, onProgress, full = false }: SweepOptions = {}): Promise<SweepReport> {
+    this.#sweeps++
+    try {
+      const reports: SweepReport[] = []
+      for (const vault of this.#vaults) {
+        if (signal?.aborted && reports.length > 0) break
+        reports.push(
+          await this.#sweeping(vault).perform({ name: 'sweep', full }, signal, onProgress),
+        )
+      }
+      return reports.reduce(together)
+    } finally {
+      this.#sweeps--
+    }
+  }
+
+  deliver(path: string): Promise<{ id: number }> {
+    const vault = this.#holding(path)
+    return this.#sweeping(vault).perform({ name: 'deliver', path })
+  }
+
+  async watch(options: SweepOptions & { signal: AbortSignal }): Promise<void> {
+    await Promise.all(
+      this.#vaults.map((vault) => watchVault(vault.root, this.#sweeping(vault), options)),
+    )
+  }
+
+  async search(query: string, options: SearchOptions = {}): Promise<SearchResult> {
+    const { signal, after, ...rest } = options
+    signal?.throwIfAborted()
+    const [first, ...others] = this.#vaults as [Opened, ...Opened[]]
+    if (others.length === 0)
+      return first.reader.search(query, { ...rest, ...(after !== undefined && { after }) })
+    const cursors = after?.split('.') ?? []
+    const results: SearchResult[] = []
+    for (const [at, { reader }] of this.#vaults.entries()) {
+      signal?.throwIfAborted()
+      const cursor = cursors[at]
+      results.push(await reader.search(query, { ...rest, ...(cursor && { after: cursor }) }))
+    }
+    return merged(results, rest.limit ?? 20, cursors)
+  }
+
+  async excerpts(hits: readonly Hit[]): Promise<Excerpt[]> {
+    const shown = new Map<Hit, Excerpt>()
+    for (const [at, { reader }] of this.#vaults.entries()) {
+      const own = hits.filter((hit) => hit.vault === at)
+      if (own.length === 0) continue
+      const excerpts = await reader.excerpts(own)
+      own.forEach((hit, i) => shown.set(hit, { ...(excerpts[i] as Excerpt), vault: at }))
+    }
+    return hits.map((hit) => shown.get(hit)).filter((excerpt) => excerpt !== undefined)
+  }
+
+  async status(): Promise<Status> {
+    const all = this.#vaults.map(({ reader }) => this.#statusOf(reader))
+    return all.reduce((sum, one) => ({
+      messages: sum.messages + one.messages,
+      contents: added(sum.contents, one.contents),
+      reasons: added(sum.reasons, one.reasons),
+      pending: sum.pending + one.pending,
+      coverage: added(sum.coverage, one.coverage),
+      indexBytes: sum.indexBytes + one.indexBytes,
+      extractsBytes: sum.extractsBytes + one.extractsBytes,
+      backlog: added(sum.backlog, one.backlog),
+      sweeping: sum.sweeping || one.sweeping,
+    }))
+  }
+
+  async explain(what: string): Promise<Explanation[]> {
+    return this.#vaults.flatMap(({ root, reader }) =>
+      reader.describe(vaultRelative(root, what)).map((message) => explain(message, this.#settings)),
+    )
+  }
+
+  async reExtract(options: ReExtractOptions): Promise<ReExtractReport> {
+    const reports: ReExtractReport[] = []
+    for (const vault of this.#vaults)
+      reports.push(await this.#sweeping(vault).perform({ name: 're-extract', options }))
+    return reports.reduce((sum, one) => ({
+      ...added(sum, one),
+      byState: added(sum.byState, one.byState),
+      dryRun: one.dryRun,
+    }))
+  }
+
+  async verify({
+    purge = false,
+    signal,
+  }: { purge?: boolean; signal?: AbortSignal } = {}): Promise<VerifyReport> {
+    const reports: VerifyReport[] = []
+    for (const vault of this.#vaults)
+      reports.push(await this.#sweeping(vault).perform({ name: 'verify', purge }, signal))
+    return reports.reduce((sum, one) => ({
+      agrees: sum.agrees && one.agrees,
+      differences: [...sum.differences, ...one.differences],
+      messages: sum.messages + one.messages,
+      contents: sum.contents + one.contents,
+      purged: one.purged,
+    }))
+  }
+
+  pause(): void {
+    this.#isPaused = true
+    for (const { sweeping } of this.#vaults) sweeping?.pause()
+  }
+
+  resume(): void {
+    this.#isPaused = false
+    for (const { sweeping } of this.#vaults) sweeping?.resume()
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    for (const vault of this.#vaults) {
+      vault.reader.close()
+      await vault.sweeping?.close()
+      vault.sweeping = undefined
+    }
+  }
+
+  #sweeping(vault: Opened): Sweeping {
+    if (this.#isClosed) throw new Error('the vault is closed')
+    if (!vault.sweeping) {
+      const Kind = this.#settings.sweeper === 'process' ? SweepProcess : Sweeper
+      vault.sweeping = new Kind(vault.root, vault.directory, this.#settings)
+      if (this.#isPaused) vault.sweeping.pause()
+    }
+    return vault.sweeping
+  }
+
+  /** The vault that a path lies in; the only one for a relative path. */
+  #holding(path: string): Opened {
+    const [first, ...others] = this.#vaults as [Opened, ...Opened[]]
+    const holding = isAbsolute(path)
+      ? this.#vaults.find(({ root }) => path.startsWith(root + sep))
+      : others.length === 0
+        ? first
+        : undefined
+    if (!holding)
+      throw new PipelineError('E_NOT_FOUND', `${path} lies in none of the opened vaults`)
+    return holding
+  }
+
+  #statusOf(reader: IndexReader): Status {
+    const { contents } = reader
+    const coverage = contents.coverage()
+    const reasons: Record<string, number> = {}
+    for (const { state, reason, contents: count } of contents.reasons()) {
+      const name = reason ? `${state}: ${reason}` : state
+      reasons[name] = (reasons[name] ?? 0) + count
+    }
+    return {
+      messages: reader.messages(),
+      contents: contents.states(),
+      reasons,
+      pending: coverage.pending,
+      coverage,
+      ...reader.sizes(),
+      backlog: estimateBacklog(reader, this.#settings),
+      sweeping: this.#sweeps > 0,
+    }
+  }
+}
+
+/** Beside the mail, so that both move together; for a vault of one file, under its name. */
+function indexDirectory(root: string, settings: Settings): string {
+  const several = settings.vaults.length > 1
+  if (settings.index !== undefined) {
+    const given = resolve(settings.index)
+    if (!several) return given
+    return join(
+      given,
+      `${basename(root)}-${createHash('sha256').update(root).digest('hex').slice(0, 8)}`,
+    )
+  }
+  const isFile = statSync(root, { throwIfNoEntry: false })?.isFile() ?? false
+  return isFile ? join(dirname(root), OWN_FOLDER, basename(root)) : join(root, OWN_FOLDER)
+}
+
+const OWN_FOLDER = '.paperknife'
+
+function vaultRelative(root: string, what: string): string {
+  return what.startsWith(root + sep)
+    ? what
+        .slice(root.length + 1)
+        .split(sep)
+        .join('/')
+    : what
+}
+
+function merged(results: SearchResult[], limit: number, cursors: readonly string[]): SearchResult {
+  for (const [vault, result] of results.entries()) for (const hit of result.hits) hit.vault = vault
+  const all = results
+    .flatMap((result) => result.hits)
+    .sort((a, b) => b.date - a.date || a.vault - b.vault)
+  const hits = all.slice(0, limit)
+  const next = results.map((_, vault) => {
+    const last = hits.filter((hit) => hit.vault === vault).at(-1)
+    return last ? String(last.id) : (cursors[vault] ?? '')
+  })
+  const hasMore = all.length > limit || results.some((result) => result.next !== undefined)
+  const counts = results.map((result) => result.count)
+  const isCounted = counts.every((count) => count !== undefined)
+  const [first] = results as [SearchResult]
+  return {
+    ...first,
+    hits,
+    count: isCounted ? counts.reduce((sum, count) => sum + count, 0) : undefined,
+    more: results.some((result) => result.more),
+    ms: results.reduce((sum, result) => sum + result.ms, 0),
+    tier: results.every((result) => result.tier === 'close') ? 'close' : 'exact',
+    terms: [...new Set(results.flatMap((result) => result.terms))],
+    cut: [...new Set(results.flatMap((result) => result.cut))],
+    coverage: results.map((result) => result.coverage).reduce(added),
+    ...(hasMore && { next: next.join('.') }),
+  }
+}
+
+function together(sum: SweepReport, one: SweepReport): SweepReport {
+  const due = [sum.nextDue, one.nextDue].filter((time) => time !== undefined)
+  return {
+    messages: added(sum.messages, one.messages),
+    contents: added(sum.contents, one.contents),
+    retries: sum.retries + one.retries,
+    ...(due.length > 0 && { nextDue: Math.min(...due) }),
+    unreadable: [...sum.unreadable, ...one.unreadable],
+    setAside: [...sum.setAside, ...one.setAside],
+    stopped: sum.stopped || one.stopped,
+    ms: sum.ms + one.ms,
+  }
+}
+
+/** Numbers of equal names, added; what is no number is taken from the first. */
+function added<T extends object>(sum: T, one: T): T {
+  const out = { ...sum } as Record<string, unknown>
+  for (const [name, value] of Object.entries(one))
+    if (typeof value === 'number') out[name] = ((out[name] as number | undefined) ?? 0) + value
+  return out as T
 }
 
 /**

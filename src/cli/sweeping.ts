@@ -15,8 +15,7 @@ const PHASES: Record<SweepProgress['phase'], string> = {
 export function drawnProgress(): { onProgress(progress: SweepProgress): void; end(): void } {
   const progress = new Progress()
   return {
-    onProgress: ({ phase, done, total, current }) =>
-      progress.show(PHASES[phase], done, total, current === undefined ? '' : plain(current)),
+    onProgress: ({ phase, done, total }) => progress.show(PHASES[phase], done, total),
     end: () => progress.end(),
   }
 }

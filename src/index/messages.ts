@@ -66,6 +66,7 @@ export class Messages implements MessageStore {
     this.#threads = new Threads(db)
     this.#ids = new RowIds(db, meta.number('shift'))
     this.#sql = {
+      count: db.prepare('SELECT count(*) FROM message').pluck(),
       entries: db.prepare(`SELECT ${ENTRY} FROM message WHERE folder = ?`),
       byId: db.prepare(`SELECT ${ENTRY} FROM message WHERE id = ?`),
       byPath: db.prepare(`SELECT ${ENTRY} FROM message WHERE path = ? ORDER BY id`),
@@ -99,6 +100,10 @@ export class Messages implements MessageStore {
       orphans: db.prepare('SELECT hash FROM orphan LIMIT 1000').pluck(),
       forgetOrphan: db.prepare('DELETE FROM orphan WHERE hash = ?'),
     }
+  }
+
+  count(): number {
+    return this.#sql.count.get() as number
   }
 
   entries(folder: number): EntryRow[] {

@@ -55,6 +55,8 @@ export interface FolderStore {
 }
 
 export interface MessageStore {
+  /** Messages in the index. Reads a small index through: for the end of a sweep, not for each delivery. */
+  count(): number
   /** Entries of a folder, for reconcile. */
   entries(folder: number): EntryRow[]
   byId(id: number): EntryRow | undefined

@@ -33,6 +33,27 @@ export function estimate(
 /** Until a page has been recognised here: the CPU seconds of one at 200 dpi on a machine of 2026. */
 const PAGE_MS = 7_000
 
+/** The same for all that waits, from kept counts. */
+export function estimateBacklog(
+  store: Pick<Store, 'contents'>,
+  settings: Pick<Settings, 'ocr' | 'workers'>,
+): Estimate {
+  const rates = measured(store)
+  let contents = 0
+  let pagesToOcr = 0
+  let ms = 0
+  for (const work of store.contents.backlogWork()) {
+    contents += work.contents
+    if (work.lane === 'text') ms += (work.contents * (rates?.contentMs ?? 0)) / settings.workers
+    else if (settings.ocr !== false) {
+      pagesToOcr += work.pages
+      ms += work.pages * (rates?.pageMs ?? 0)
+    }
+  }
+  if (!rates) return { contents, pagesToOcr }
+  return { contents, pagesToOcr, hours: Math.round(ms / 3600) / 1000 }
+}
+
 function measured(
   store: Pick<Store, 'contents'>,
 ): { contentMs: number; pageMs: number } | undefined {

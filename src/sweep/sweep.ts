@@ -51,6 +51,8 @@ export interface SweepReport {
     removed: number
     /** Files that could not be read; their rows stand and they are tried at the next sweep. */
     unreadable: number
+    /** In the index now. */
+    total: number
   }
   /** Contents that came to a state in this sweep. */
   contents: Partial<Record<ContentState, number>>
@@ -181,7 +183,7 @@ export class Sweeper implements Sweeping {
 
     const nextDue = store.contents.nextDue()
     return {
-      messages: { ...intake.counts, moved, removed },
+      messages: { ...intake.counts, moved, removed, total: store.messages.count() },
       contents,
       retries: store.contents.states()['failed-transient'] ?? 0,
       ...(nextDue !== undefined && { nextDue }),
