@@ -92,9 +92,10 @@ export async function readDocument(
       if (error instanceof PipelineError) throw error
       if (error instanceof Cut && error.by !== 'nesting') throw error
       if (error instanceof Cut) notes.push(`${memberName}: ${error.message}`)
-      else if (error instanceof Declined)
-        notes.push(`${memberName}: ${error.state} (${error.detail})`)
-      else if (error instanceof EngineFault) notes.push(`${memberName}: ${error.message}`)
+      else if (error instanceof Declined) {
+        if (error.state !== 'skipped-tiny')
+          notes.push(`${memberName}: ${error.state} (${error.detail})`)
+      } else if (error instanceof EngineFault) notes.push(`${memberName}: ${error.message}`)
       else notes.push(`${memberName}: damaged (${briefly(error)})`)
     } finally {
       if (!options.transparent) sink.leave()

@@ -21,7 +21,13 @@ export const rtf: Extractor = {
     const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     const reader = new RtfReader(file, sink)
     reader.read()
-    for (const object of reader.objects) await readObject(object, context)
+    let pictures = 0
+    for (const object of reader.objects)
+      if (object.isPicture) {
+        context.budget.takeBytes(object.bytes.length)
+        await context.nested(object.bytes, `picture ${++pictures}`)
+      } else await readObject(object.bytes, context)
+    if (reader.hasPictures) return { empty: 'only-images' }
   },
 }
 
@@ -30,7 +36,7 @@ const SKIPPED = new Set(
   `aftnsep aftnsepc atnid atnref atrfend atrfstart atndate atnicn bkmkend bkmkstart colortbl datafield
   docvar ebcend ebcstart filetbl formfield ftncn ftnsep ftnsepc aftncn generator latentstyles listname
   listoverridetable listtable mctrlPr mmathPr nonshppict objalias objclass objname objsect objtime
-  oleclsid panose pict picprop pntxta pntxtb private propname revtbl rsidtbl rxe shprslt sn sp
+  oleclsid panose picprop pntxta pntxtb private propname revtbl rsidtbl rxe shprslt sn sp
   staticval stylesheet sv tc tcn template themedata txe userprops xe xmlnstbl`.split(/\s+/),
 )
 /** Groups marked as ignorable (`\*`) that hold text all the same. */
@@ -77,7 +83,7 @@ const LINES = new Set([
 const DEPTH_MAX = 10_000
 /** A paragraph without end is handed on in pieces of so many characters. */
 const PARAGRAPH_CHARS = 100_000
-/** Bytes of embedded objects kept for reading. */
+/** Embedded objects and pictures kept for reading. */
 const OBJECTS_MAX = 50
 
 interface Font {
@@ -101,7 +107,10 @@ interface Group {
 }
 
 class RtfReader {
-  readonly objects: Buffer[] = []
+  /** Embedded objects and pictures that stand as bytes in the file, in order. */
+  readonly objects: Array<{ bytes: Buffer; isPicture: boolean }> = []
+  /** Pictures of any kind were met. */
+  hasPictures = false
   readonly #file: Buffer
   readonly #sink: TextSink
   readonly #fonts = new Map<number, Font>()
@@ -127,7 +136,9 @@ class RtfReader {
   #asides: string[] = []
   #headers = new Set<string>()
   #instruction = ''
-  #object = ''
+  /** Hexadecimal of the object being read. */
+  #object: Buffer[] = []
+  #isPicture = false
 
   constructor(file: Buffer, sink: TextSink) {
     this.#file = file
@@ -154,7 +165,11 @@ class RtfReader {
         )
           break
       } else if (byte === 0x5c) at = this.#control(at + 1)
-      else {
+      else if (this.#group.target === 'skip' || this.#group.target === 'object') {
+        const end = nextMark(file, at)
+        if (this.#group.target === 'object') this.#object.push(file.subarray(at, end))
+        at = end
+      } else {
         if (byte !== 0x0a && byte !== 0x0d && byte !== 0) this.#byte(byte)
         at++
       }
@@ -226,7 +241,8 @@ class RtfReader {
     if (file[end] === 0x20) end++
     if (word === 'bin') {
       const size = Math.max(0, Math.min(number ?? 0, file.length - end))
-      if (this.#group.target === 'object') this.#object += file.toString('hex', end, end + size)
+      if (this.#group.target === 'object')
+        this.#object.push(Buffer.from(file.toString('hex', end, end + size)))
       return end + size
     }
     this.#word(word, number)
@@ -350,13 +366,15 @@ class RtfReader {
     else if (word === 'fldinst') {
       group.target = 'instruction'
       this.#instruction = ''
-    } else if (word === 'objdata') {
+    } else if (word === 'objdata' || word === 'pict') {
       group.target = this.objects.length < OBJECTS_MAX ? 'object' : 'skip'
-      this.#object = ''
+      this.#object = []
+      this.#isPicture = word === 'pict'
+      this.hasPictures ||= this.#isPicture
     } else if (word === 'info') group.target = 'property'
     else if (group.target === 'property' && PROPERTIES.has(word)) {
       group.target = 'buffer'
-      group.buffer = { kind: 'property', pieces: [] }
+      group.buffer = { kind: word === 'author' ? 'author' : 'property', pieces: [] }
     } else if (ASIDE.has(word) || HEADERS.has(word)) {
       group.target = 'buffer'
       group.isHidden = false
@@ -404,11 +422,7 @@ class RtfReader {
       return
     }
     const { target } = this.#group
-    if (target === 'skip' || target === 'property') return
-    if (target === 'object') {
-      this.#object += String.fromCharCode(byte)
-      return
-    }
+    if (target === 'skip' || target === 'property' || target === 'object') return
     this.#run.push(byte)
     if (this.#run.length > 32_768 && !isDoubleByte(this.#currentFont().codePage)) this.#flush()
   }
@@ -500,9 +514,12 @@ class RtfReader {
   }
 
   #endObject(): void {
-    const hex = this.#object.replace(/[^0-9a-fA-F]/g, '')
-    this.#object = ''
-    if (hex.length > 64) this.objects.push(Buffer.from(hex, 'hex'))
+    const hex = Buffer.concat(this.#object)
+      .toString('latin1')
+      .replace(/[^0-9a-fA-F]+/g, '')
+    this.#object = []
+    if (hex.length < 64 || (this.#isPicture && !/^(ffd8ff|89504e47)/i.test(hex))) return
+    this.objects.push({ bytes: Buffer.from(hex, 'hex'), isPicture: this.#isPicture })
   }
 
   #endBuffer({ kind, pieces }: { kind: string; pieces: string[] }): void {
@@ -513,6 +530,7 @@ class RtfReader {
       this.#headers.add(text)
     }
     if (kind === 'property') this.#sink.line(text)
+    else if (kind === 'author') this.#sink.aside(text)
     else this.#asides.push(text)
   }
 }
@@ -521,8 +539,19 @@ const DESTINATIONS = new Set([
   ...ASIDE,
   ...HEADERS,
   ...PROPERTIES,
-  ...['fonttbl', 'fldinst', 'objdata', 'info', 'upr', 'ud'],
+  ...['fonttbl', 'fldinst', 'objdata', 'pict', 'info', 'upr', 'ud'],
 ])
+
+/** Place of the next brace or backslash. */
+function nextMark(file: Buffer, from: number): number {
+  let at = from
+  while (at < file.length) {
+    const byte = file[at]
+    if (byte === 0x5c || byte === 0x7b || byte === 0x7d) break
+    at++
+  }
+  return at
+}
 
 function isLetter(byte: number): boolean {
   return (byte >= 0x61 && byte <= 0x7a) || (byte >= 0x41 && byte <= 0x5a)

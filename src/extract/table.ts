@@ -1,9 +1,11 @@
 import type { Extractor } from './extractor.js'
 import { calendar } from './calendar.js'
 import { csv } from './csv.js'
+import { doc } from './doc.js'
 import { docx } from './docx.js'
 import { html } from './html.js'
 import { image } from './image.js'
+import { oleObject } from './ole-embedded.js'
 import { pdf } from './pdf.js'
 import { plain } from './plain.js'
 import { pptx } from './pptx.js'
@@ -22,6 +24,8 @@ export const EXTRACTORS: readonly Extractor[] = [
   pptx,
   pdf,
   image,
+  doc,
+  oleObject,
   rtf,
   html,
   csv,

@@ -4,6 +4,7 @@
  */
 import { posix } from 'node:path'
 import { Declined, type Context, type Source } from '../extractor.js'
+import { isGivenByProgram } from '../given-by-program.js'
 import type { TextSink } from '../sink.js'
 import { inflateAll, openZip, type ZipEntry } from '../zip.js'
 import { parseSmallXml } from './small-xml.js'
@@ -166,10 +167,6 @@ function resolveTarget(part: string, target: string): string {
 
 /** Where the properties stand, their elements that a person fills in, and the order they are written in. */
 const CORE_PROPERTIES = ['title', 'subject', 'keywords', 'description', 'category', 'creator']
-/** Titles, authors and descriptions that programs put there. */
-const GIVEN_BY_PROGRAM =
-  /^(?:powerpoint[ -]presentation|powerpoint-präsentation|présentation powerpoint|presentación de powerpoint|(?:word )?document|presentation|workbook|slide 1|untitled(?: spreadsheet)?|generated (?:by|using) [\w-]+|python-docx|openpyxl|xlsxwriter|apache poi|docx4j|phpword|phpspreadsheet|unknown(?: creator)?|windows user|microsoft office user)$/i
-
 /**
  * Writes title, subject, author, keywords, description and category, a line each.
  * Template and program names stay out.
@@ -184,8 +181,7 @@ export async function writeProperties(pack: OfficePackage, sink: TextSink): Prom
   for (const wanted of CORE_PROPERTIES)
     for (const { name, text } of properties.children) {
       const value = text.replace(/\s+/g, ' ').trim()
-      if (name !== wanted || value === '' || seen.has(value) || GIVEN_BY_PROGRAM.test(value))
-        continue
+      if (name !== wanted || value === '' || seen.has(value) || isGivenByProgram(value)) continue
       seen.add(value)
       if (wanted === 'creator') sink.aside(value)
       else sink.line(value)

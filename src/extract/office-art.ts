@@ -1,0 +1,71 @@
+/**
+ * Pictures inside legacy Office files: BLIP records of OfficeArt ([MS-ODRAW] 2.2.23), wherever they stand.
+ *
+ * JPEG, PNG, TIFF and bitmaps only: metafiles hold drawings, whose text nobody recognises here.
+ */
+import type { Context } from './extractor.js'
+
+/** Record types and their file endings. */
+const KINDS: ReadonlyArray<readonly [type: number, ending: string]> = [
+  [0xf01d, 'jpg'],
+  [0xf01e, 'png'],
+  [0xf029, 'tiff'],
+  [0xf02a, 'jpg'],
+]
+/** Pictures read of one document. */
+const PICTURES_MAX = 500
+const UNIQUE_ID_BYTES = 16
+
+/** Hands each distinct picture to the table; without OCR it is only counted. @returns how many there are */
+export async function readPictures(stream: Buffer, context: Context, first = 1): Promise<number> {
+  let found = 0
+  for (const { bytes, ending } of findPictures(stream)) {
+    await context.nested(bytes, `picture ${first + found}.${ending}`)
+    if (++found >= PICTURES_MAX) break
+  }
+  return found
+}
+
+function* findPictures(stream: Buffer): Generator<{ bytes: Buffer; ending: string }> {
+  const seen = new Set<string>()
+  const marks = KINDS.map(([type, ending]) => ({ mark: uint16(type), ending }))
+  let at = 0
+  while (at < stream.length) {
+    let next: { place: number; ending: string } | undefined
+    for (const { mark, ending } of marks) {
+      const place = stream.indexOf(mark, at)
+      if (place >= 2 && (!next || place < next.place)) next = { place, ending }
+    }
+    if (!next) return
+    const picture = pictureAt(stream, next.place - 2)
+    at = next.place + (picture ? picture.length : 1)
+    if (!picture) continue
+    const key = picture.toString('hex', 0, UNIQUE_ID_BYTES)
+    if (seen.has(key)) continue
+    seen.add(key)
+    const bytes = withoutHeader(picture)
+    if (bytes) yield { bytes, ending: next.ending }
+  }
+}
+
+function uint16(value: number): Buffer {
+  return Buffer.from([value & 255, value >> 8])
+}
+
+/** Content of the record at a place, when its length can be true. */
+function pictureAt(stream: Buffer, at: number): Buffer | undefined {
+  if (at + 8 + UNIQUE_ID_BYTES + 9 > stream.length) return undefined
+  if ((stream[at] as number) & 15) return undefined // version 0
+  const length = stream.readUInt32LE(at + 4)
+  if (length < 50 || at + 8 + length > stream.length) return undefined
+  return stream.subarray(at + 8, at + 8 + length)
+}
+
+/** One or two identifiers and a tag stand before the picture. */
+function withoutHeader(record: Buffer): Buffer | undefined {
+  for (const at of [UNIQUE_ID_BYTES + 1, 2 * UNIQUE_ID_BYTES + 1]) {
+    const mark = record.toString('latin1', at, at + 4)
+    if (/^(\xff\xd8\xff|\x89PNG|II\*\0|MM\0\*)/.test(mark)) return record.subarray(at)
+  }
+  return undefined
+}

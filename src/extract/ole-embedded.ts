@@ -1,0 +1,118 @@
+/**
+ * Documents inside OLE2 files: wrapped files (Ole10Native, [MS-OLEDS] 2.3.6), packages, and whole
+ * documents that lie in a storage of their own.
+ */
+import type { Context, Extractor } from './extractor.js'
+import { OleFile } from './ole.js'
+import { writeOleFile } from './ole-write.js'
+
+/** Streams that are a file by themselves. */
+const WHOLE = new Set(['package', 'embeddedodf', 'contents'])
+/** Streams by which a storage is a document that has an extractor. */
+const DOCUMENT = new Set([
+  'worddocument',
+  'workbook',
+  'book',
+  'powerpoint document',
+  'visiodocument',
+])
+/** Objects read of one document. */
+const OBJECTS_MAX = 200
+
+/** A compound file that is no document itself: what an embedding or a scrap holds. */
+export const oleObject: Extractor = {
+  name: 'ole-object',
+  version: 1,
+  title: 'Files wrapped in OLE objects',
+  types: ['application/x-ole-storage'],
+  extensions: ['ole'],
+  lane: 'text',
+  async extract({ bytes, name }, _sink, context) {
+    const ole = new OleFile(bytes)
+    if (!(await readObject(ole, '', name, context))) await readObjectPool(ole, '', context)
+  },
+}
+
+/** Reads each object in the storages below a path (`ObjectPool/`, `MBD…/`, or the root for any). */
+export async function readObjectPool(ole: OleFile, above: string, context: Context): Promise<void> {
+  const lower = above.toLowerCase()
+  const storages = ole.entries.filter(
+    ({ kind, path }) =>
+      kind === 'storage' &&
+      path.toLowerCase().startsWith(lower) &&
+      !path.slice(above.length).includes('/'),
+  )
+  for (const [nth, storage] of storages.slice(0, OBJECTS_MAX).entries())
+    await readObject(ole, `${storage.path}/`, `embedded object ${nth + 1}`, context)
+}
+
+/** Reads what a storage holds as a member. @returns false when it is no wrapper and no document */
+async function readObject(
+  ole: OleFile,
+  above: string,
+  name: string,
+  context: Context,
+): Promise<boolean> {
+  const lower = above.toLowerCase()
+  const streams = ole.entries.filter(
+    ({ kind, path }) =>
+      kind === 'stream' &&
+      path.toLowerCase().startsWith(lower) &&
+      !path.slice(above.length).includes('/'),
+  )
+  for (const stream of streams) {
+    const streamName = stream.name.toLowerCase()
+    if (streamName === '\x01ole10native') {
+      const file = ole10Native(ole.read(stream))
+      if (!file) return false
+      context.budget.takeBytes(file.bytes.length)
+      await context.nested(file.bytes, file.name || name)
+      return true
+    }
+    if (WHOLE.has(streamName)) {
+      const bytes = ole.read(stream)
+      if (bytes.length < 4) continue
+      context.budget.takeBytes(bytes.length)
+      await context.nested(bytes, name)
+      return true
+    }
+    if (DOCUMENT.has(streamName) && above !== '') {
+      const bytes = writeOleFile(
+        ole.entries
+          .filter(({ kind, path }) => kind === 'stream' && path.toLowerCase().startsWith(lower))
+          .map((entry) => [entry.path.slice(above.length), ole.read(entry)]),
+      )
+      context.budget.takeBytes(bytes.length)
+      await context.nested(bytes, name)
+      return true
+    }
+  }
+  return false
+}
+
+/** Ole10Native: a file with its name. Some writers leave the names out and give bytes only. */
+export function ole10Native(stream: Buffer): { name: string; bytes: Buffer } | undefined {
+  let at = 6
+  const text = (): string | undefined => {
+    const end = stream.indexOf(0, at)
+    if (end < 0 || end - at > 1_000) return undefined
+    const read = stream.toString('latin1', at, end)
+    at = end + 1
+    return read
+  }
+  const label = text()
+  if (label !== undefined && text() !== undefined && at + 8 <= stream.length) {
+    at += 4
+    const pathLength = stream.readUInt32LE(at)
+    at += 4 + pathLength
+    if (at + 4 <= stream.length) {
+      const size = stream.readUInt32LE(at)
+      if (size > 0 && size <= stream.length - at - 4)
+        return {
+          name: label.split(/[\\/]/).pop() ?? '',
+          bytes: stream.subarray(at + 4, at + 4 + size),
+        }
+    }
+  }
+  return stream.length > 8 ? { name: '', bytes: stream.subarray(4) } : undefined
+}
