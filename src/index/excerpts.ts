@@ -44,14 +44,15 @@ interface PartRow {
 
 /** Reads kept texts over read-only connections. */
 export class ExcerptReader {
-  private readonly bodies: Statement<[number, number], Buffer>
+  private readonly bodies: Statement<[{ 1: number; 2: number }], Buffer>
   private readonly parts: Statement<[number], PartRow>
-  private readonly texts: Statement<[Buffer, number], { id: number; text: Buffer }> | undefined
+  private readonly texts:
+    Statement<[{ 1: Buffer; 2: number }], { id: number; text: Buffer }> | undefined
 
   /** @param extracts extracts.db; `undefined` when there is none, and attachments then have no snippets */
   constructor(index: Database, extracts: Database | undefined) {
     this.bodies = index
-      .prepare<[number, number], Buffer>(
+      .prepare<[{ 1: number; 2: number }], Buffer>(
         `SELECT text FROM body WHERE id >= ?1 * ${BODY_BLOCKS} + ?2 AND id < (?1 + 1) * ${BODY_BLOCKS} ORDER BY id LIMIT 1`,
       )
       .pluck()
@@ -85,7 +86,7 @@ export class ExcerptReader {
 
   private *bodyBlocks(id: number): Iterable<StoredPage[]> {
     for (let block = 0; block < BODY_BLOCKS; block += 1) {
-      const text = this.bodies.get(id, block)
+      const text = this.bodies.get({ 1: id, 2: block })
       if (!text) return
       yield [{ text: unpackBody(text) }]
     }
@@ -124,7 +125,7 @@ export class ExcerptReader {
   private *contentBlocks(hash: Buffer): Iterable<StoredPage[]> {
     if (!this.texts) return
     for (let next = 0; next < TEXT_BLOCKS;) {
-      const row = this.texts.get(hash, next)
+      const row = this.texts.get({ 1: hash, 2: next })
       if (!row) return
       yield unpackPages(row.text)
       next = row.id + 1
