@@ -10,7 +10,7 @@ import type { Database } from 'better-sqlite3'
 import { COLUMNS } from '../fold/columns.js'
 import { labelToken } from '../fold/kinds.js'
 import { HAS_ATTACHMENT, LABEL, TYPE } from '../fold/marks.js'
-import { ALL_COLUMNS, leafOf, quote, type Leaf, type Vocabulary } from './leaves.js'
+import { ALL_COLUMNS, leafOf, quote, type Leaf, type Phrase, type Vocabulary } from './leaves.js'
 import type { QueryNode } from './query.js'
 import { kindsNamed } from './kinds.js'
 
@@ -142,7 +142,7 @@ function marks(texts: readonly string[]): Node {
     kind: 'words',
     isMark: true,
     leaf: {
-      phrases: texts.map((text) => ({ tokens: [text], mask, messages })),
+      phrases: texts.map((text) => ({ tokens: [text], mask, messages, newest: messages })),
       mask,
       messages,
       typed: '',
@@ -173,14 +173,20 @@ export function joined(kind: 'and' | 'or', nodes: readonly Node[]): Node | null 
   return of.length === 0 ? null : of.length === 1 ? (of[0] as Node) : { kind, of }
 }
 
+/** A leaf of more phrases is not put into a larger expression: each phrase opens a cursor in each segment. */
+export const HEAVY = 40
+
 /**
- * The MATCH expression of a node, or `null` when FTS5 alone cannot answer it: a condition on rows, or
- * nothing but negations.
- *
- * @param columns restricts every word to these columns
+ * The MATCH expression of a node, or `null` when FTS5 alone cannot answer it, or should not: a condition
+ * on rows, nothing but negations, or a word that stands for very many terms.
  */
-export function matchOf(node: Node, columns = ALL_COLUMNS): string | null {
-  return expression(node, columns)?.text ?? null
+export function matchOf(node: Node): string | null {
+  return expression(node)?.text ?? null
+}
+
+/** The MATCH expression of phrases, any of them, in some columns. */
+export function matchOfPhrases(phrases: readonly Phrase[], columns = ALL_COLUMNS): string {
+  return words(phrases, columns)
 }
 
 interface Expression {
@@ -188,28 +194,30 @@ interface Expression {
   readonly depth: number
 }
 
-function expression(node: Node, columns: number): Expression | null {
+function expression(node: Node): Expression | null {
   switch (node.kind) {
     case 'words':
-      return { text: words(node.leaf, columns), depth: 1 }
+      return node.leaf.phrases.length > HEAVY
+        ? null
+        : { text: words(node.leaf.phrases, ALL_COLUMNS), depth: 1 }
     case 'row':
     case 'not':
       return null
     case 'or':
       return together(
         'OR',
-        node.of.map((of) => expression(of, columns)),
+        node.of.map((of) => expression(of)),
       )
     case 'and': {
       const positive = together(
         'AND',
-        node.of.filter((of) => of.kind !== 'not').map((of) => expression(of, columns)),
+        node.of.filter((of) => of.kind !== 'not').map((of) => expression(of)),
       )
       const refused = node.of.filter((of) => of.kind === 'not').map((of) => of.of)
       if (!positive || refused.length === 0) return positive
       const negative = together(
         'OR',
-        refused.map((of) => expression(of, columns)),
+        refused.map((of) => expression(of)),
       )
       return (
         negative && {
@@ -237,10 +245,10 @@ function together(
 /** A token that no text folds to: asks for nothing and finds nothing. */
 const NOTHING = quote('\ue0ff')
 
-/** The phrases of a leaf, grouped by the columns that can hold them. */
-function words(leaf: Leaf, columns: number): string {
+/** Phrases grouped by the columns that can hold them. */
+function words(phrases: readonly Phrase[], columns: number): string {
   const groups = new Map<number, string[]>()
-  for (const phrase of leaf.phrases) {
+  for (const phrase of phrases) {
     const mask = phrase.mask & columns
     if (mask === 0) continue
     const group = groups.get(mask)

@@ -8,7 +8,8 @@
  */
 import type { Database, Statement } from 'better-sqlite3'
 import { FLAGS } from '../part/reference.js'
-import { joined, matchOf, type Node, type RowTest } from './compile.js'
+import { HEAVY, joined, matchOf, matchOfPhrases, type Node, type RowTest } from './compile.js'
+import { ALL_COLUMNS, type Leaf, type Phrase } from './leaves.js'
 
 /** Ids from `lo` to `hi`, both included. */
 export interface Range {
@@ -29,8 +30,21 @@ interface RowFacts {
 
 const BATCH_FIRST = 512
 const BATCH_MAX = 16_384
-/** At most this many ids are asked one by one; more are asked as a range. */
-const SINGLY = 40
+/** Phrases of a heavy leaf that are asked first; what they find bounds how far back the rest is asked. */
+const FREQUENT = 24
+
+/** Microseconds, measured at a million messages merged into one segment: what ways of asking are compared by. */
+const COST = {
+  /** Opening a phrase's cursor. */
+  phrase: 6,
+  /** Running a statement. */
+  statement: 12,
+  /** A matching row that is read and refused. */
+  row: 0.15,
+}
+/** Stands for "many, but it can give ids": an index that holds more rows than are counted; a scan. */
+const MANY = 1e10
+const SCAN = 1e14
 /** Rows counted at most to find the rarer side, and sorted at most. */
 const COUNTED_MAX = 30_000
 
@@ -40,6 +54,7 @@ export class Evaluator {
   private readonly facts: Statement<[string], RowFacts>
   /** Largest move of an id away from its date, seconds. */
   private readonly shift: number
+  private readonly span: Range
 
   constructor(db: Database) {
     this.db = db
@@ -51,6 +66,12 @@ export class Evaluator {
       .prepare<[], { value: string | number }>(`SELECT value FROM meta WHERE key = 'shift'`)
       .get()
     this.shift = Number(shift?.value ?? 0)
+    const span = db
+      .prepare<[], { lo: number | null; hi: number | null }>(
+        'SELECT (SELECT min(id) FROM message) AS lo, (SELECT max(id) FROM message) AS hi',
+      )
+      .get()
+    this.span = { lo: span?.lo ?? 0, hi: span?.hi ?? 0 }
   }
 
   /**
@@ -64,7 +85,7 @@ export class Evaluator {
     if (match !== null) return this.match(match, range, limit)
     switch (node.kind) {
       case 'words':
-        throw new Error('words are always a MATCH')
+        return this.heavy(node.leaf, range, limit)
       case 'row':
         return this.rows(node.test, range, limit)
       case 'or':
@@ -76,14 +97,27 @@ export class Evaluator {
     }
   }
 
+  /**
+   * A leaf of many phrases: the frequent ones fill the page and so bound how far back the others matter, and
+   * of those most have no message that new.
+   */
+  private heavy(leaf: Leaf, { lo, hi }: Range, limit: number): number[] {
+    const first = this.match(matchOfPhrases(leaf.phrases.slice(0, FREQUENT)), { lo, hi }, limit)
+    const from = first.length === limit ? (first.at(-1) as number) : lo
+    const rest = leaf.phrases.slice(FREQUENT).filter((phrase) => phrase.newest >= from)
+    if (rest.length === 0) return first
+    const others = this.match(matchOfPhrases(rest), { lo: from, hi }, limit)
+    return [...new Set([...first, ...others])].sort((a, b) => b - a).slice(0, limit)
+  }
+
   /** Which of `ids` (descending) a node matches. */
   matching(node: Node, ids: readonly number[]): Set<number> {
     if (ids.length === 0) return new Set()
     const match = matchOf(node)
-    if (match !== null) return this.matchAmong(match, ids)
+    if (match !== null) return this.among(match, ids, phrasesIn(node), this.estimate(node))
     switch (node.kind) {
       case 'words':
-        throw new Error('words are always a MATCH')
+        return this.phrasesAmong(node.leaf.phrases, ALL_COLUMNS, ids)
       case 'row': {
         const { test } = node
         const found = new Set<number>()
@@ -115,21 +149,57 @@ export class Evaluator {
     }
   }
 
-  /** Ids of `ids` (descending, the page of hits) that a MATCH expression finds: asked as a set, never row by row from SQL. */
-  matchAmong(match: string, ids: readonly number[]): Set<number> {
+  /** Which of `ids` (descending) hold any of the phrases in the columns: the frequent phrases first, the rest for what is left. */
+  phrasesAmong(phrases: readonly Phrase[], columns: number, ids: readonly number[]): Set<number> {
     const found = new Set<number>()
-    if (ids.length === 0) return found
-    if (ids.length <= SINGLY) {
-      const single = this.statement('SELECT rowid FROM words WHERE words MATCH ? AND rowid = ?')
-      for (const id of ids) if (single.get(match, BigInt(id)) !== undefined) found.add(id)
-      return found
-    }
-    const wanted = new Set(ids)
-    const range = { lo: ids.at(-1) as number, hi: ids[0] as number }
-    for (const id of this.match(match, range, Number.MAX_SAFE_INTEGER)) {
-      if (wanted.has(id)) found.add(id)
+    const possible = phrases.filter((phrase) => phrase.mask & columns)
+    let left = ids
+    for (let at = 0; at < possible.length && left.length > 0;) {
+      const lo = left.at(-1) as number
+      const size = possible.length <= HEAVY ? HEAVY : at === 0 ? FREQUENT : possible.length
+      const some = possible.slice(at, at + size).filter((phrase) => phrase.newest >= lo)
+      at += size
+      if (some.length === 0) continue
+      const messages = some.reduce((sum, phrase) => sum + phrase.messages, 0)
+      for (const id of this.among(matchOfPhrases(some, columns), left, some.length, messages)) {
+        found.add(id)
+      }
+      left = left.filter((id) => !found.has(id))
     }
     return found
+  }
+
+  /**
+   * Ids of `ids` (descending, the page of hits) that a MATCH expression finds: one by one where they are few and
+   * far apart, else as a set between the oldest and the newest.
+   */
+  private among(
+    match: string,
+    ids: readonly number[],
+    phrases: number,
+    messages: number,
+  ): Set<number> {
+    const range = { lo: ids.at(-1) as number, hi: ids[0] as number }
+    const share = (range.hi - range.lo) / Math.max(1, this.span.hi - this.span.lo)
+    // nothing is known of pairs of characters: probably not far from what is asked about
+    const rows = messages < MANY ? messages * Math.min(1, share) : 4 * ids.length
+    const singly = ids.length * (phrases * COST.phrase + COST.statement)
+    if (singly < phrases * COST.phrase + COST.statement + rows * COST.row) {
+      const one = this.statement('SELECT rowid FROM words WHERE words MATCH ? AND rowid = ?')
+      return new Set(ids.filter((id) => one.get(match, BigInt(id)) !== undefined))
+    }
+    if (rows > 2 * ids.length) {
+      // the plus keeps the set a filter: FTS5 would run the MATCH again for each of its members
+      return new Set(
+        this.statement(
+          `SELECT rowid FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ?
+           AND +rowid IN (SELECT value FROM json_each(?))`,
+        ).all(match, BigInt(range.lo), BigInt(range.hi), JSON.stringify(ids)),
+      )
+    }
+    const wanted = new Set(ids)
+    const found = this.match(match, range, Number.MAX_SAFE_INTEGER)
+    return new Set(found.filter((id) => wanted.has(id)))
   }
 
   match(match: string, { lo, hi }: Range, limit: number): number[] {
@@ -177,18 +247,19 @@ export class Evaluator {
     const { driver, others } = this.split(rest)
     const filter = joined('and', others)
     const found: number[] = []
-    let batch = filter ? BATCH_FIRST : limit
+    let batch = filter ? Math.max(BATCH_FIRST, Math.min(BATCH_MAX, Math.ceil(limit * 1.2))) : limit
+    let seen = 0
     for (;;) {
       const ids = this.newest(driver, { lo, hi }, batch)
-      if (filter) {
-        const kept = this.matching(filter, ids)
-        for (const id of ids) if (kept.has(id)) found.push(id)
-      } else {
-        found.push(...ids)
-      }
+      const kept = filter && this.matching(filter, ids)
+      for (const id of ids) if (!kept || kept.has(id)) found.push(id)
       if (ids.length < batch || found.length >= limit) return found.slice(0, limit)
       hi = (ids.at(-1) as number) - 1
-      batch = Math.min(BATCH_MAX, batch * 2)
+      seen += ids.length
+      // as many as the rate so far asks for, and twice as many while nothing passes
+      const wanted =
+        found.length > 0 ? ((limit - found.length) * seen * 1.2) / found.length : seen * 2
+      batch = Math.min(BATCH_MAX, Math.max(BATCH_FIRST, Math.ceil(wanted)))
     }
   }
 
@@ -211,7 +282,7 @@ export class Evaluator {
   private estimate(node: Node): number {
     switch (node.kind) {
       case 'words':
-        return Math.min(node.leaf.messages, 1e12)
+        return Math.min(node.leaf.messages, MANY)
       case 'not':
         return Number.POSITIVE_INFINITY
       case 'row':
@@ -223,14 +294,14 @@ export class Evaluator {
     }
   }
 
-  /** Counts through an index, up to a cap, so that looking costs less than it saves; infinite without an index. */
+  /** Counts through an index, up to a cap, so that looking costs less than it saves. */
   private countRows(test: RowTest): number {
     const condition = conditionOf(test)
-    if (!condition.index) return Number.POSITIVE_INFINITY
+    if (!condition.index) return SCAN
     const rows = this.statement(
       `SELECT count(*) FROM (SELECT 1 FROM message ${condition.index} WHERE ${condition.where} LIMIT ${COUNTED_MAX})`,
     ).get(...condition.values)
-    return rows ?? 0
+    return (rows ?? 0) < COUNTED_MAX ? (rows ?? 0) : MANY
   }
 
   private rows(test: RowTest, range: Range, limit: number): number[] {
@@ -327,4 +398,19 @@ function grouped(kind: 'and' | 'or', nodes: readonly Node[]): Node[] {
   // a negation needs something to be taken from
   const together = words.length > 0 ? joined(kind, [...words, ...refused]) : null
   return together ? [together, ...others] : [...refused, ...others]
+}
+
+/** Phrases of a node, each of which opens a cursor. */
+function phrasesIn(node: Node): number {
+  switch (node.kind) {
+    case 'words':
+      return node.leaf.phrases.length
+    case 'row':
+      return 0
+    case 'not':
+      return phrasesIn(node.of)
+    case 'and':
+    case 'or':
+      return node.of.reduce((sum, of) => sum + phrasesIn(of), 0)
+  }
 }

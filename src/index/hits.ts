@@ -96,14 +96,12 @@ export class HitReader {
 
   /**
    * @param ids newest first
-   * @param matched fields of each id
-   * @returns hits in the order of `ids`
+   * @returns hits in the order of `ids`, their matched fields still empty
    */
-  read(ids: readonly number[], matched: ReadonlyMap<number, MatchedField[]>): Hit[] {
+  read(ids: readonly number[]): Hit[] {
     const folders = new Map(this.folders.all().map((folder) => [folder.id, folder]))
     const hits = new Map<number, Hit>()
     for (const row of this.rows.all(JSON.stringify(ids))) {
-      const fields = matched.get(row.id) ?? []
       const folder = folders.get(row.folder)
       const place = row.offset === null ? '' : `#${row.offset}`
       hits.set(row.id, {
@@ -112,7 +110,7 @@ export class HitReader {
         key: `${folder?.path ?? ''}/${row.unique_name}${place} <${row.message_id}>`,
         date: row.date,
         subject: row.subject,
-        from: row.sender,
+        from: row.sender.replaceAll('\n', ', '),
         folder: folder?.name ?? '',
         flags: FLAG_LIST.filter(([, bit]) => row.flags & bit).map(([name]) => name),
         size: row.size,
@@ -121,8 +119,8 @@ export class HitReader {
         ...(row.bytes !== null && { bytes: row.bytes }),
         messageId: row.message_id,
         attachments: names(row.attachments),
-        matched: fields,
-        attachmentOnly: fields.length === 1 && fields[0] === 'attachments',
+        matched: [],
+        attachmentOnly: false,
       })
     }
     return ids.map((id) => hits.get(id)).filter((hit) => hit !== undefined)

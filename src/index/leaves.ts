@@ -50,14 +50,17 @@ export interface Phrase {
   readonly mask: number
   /** Messages that may hold it, at most. */
   readonly messages: number
+  /** No message with a higher id holds it. */
+  readonly newest: number
 }
 
 /** One word or phrase of a query, ready to be asked. A message matches when any phrase does. */
 export interface Leaf {
+  /** Most frequent first. */
   readonly phrases: readonly Phrase[]
   /** Columns that any phrase may match in. */
   readonly mask: number
-  /** Sum of the phrases' messages: what asking may cost. */
+  /** Sum of the phrases' messages: matches at most, and what reading all of them costs. */
   readonly messages: number
   /** What was typed, for notices and excerpts. */
   readonly typed: string
@@ -74,6 +77,8 @@ export interface Term {
   readonly text: string
   readonly messages: number
   readonly mask: number
+  /** No message with a higher id holds it. */
+  readonly newest: number
 }
 
 interface Terms {
@@ -87,19 +92,16 @@ const NONE: Terms = { terms: [], isCut: false }
 export class Vocabulary {
   private readonly exactly: Statement<[string], Term>
   private readonly between: Statement<[string, string, number, number], Term>
-  private readonly grams: Statement<
-    [string, number],
-    { text: string; messages: number; mask: number }
-  >
+  private readonly grams: Statement<[string, number], Term>
 
   constructor(db: Database) {
-    this.exactly = db.prepare('SELECT text, messages, mask FROM term WHERE text = ?')
+    this.exactly = db.prepare('SELECT text, messages, mask, newest FROM term WHERE text = ?')
     this.between = db.prepare(
-      'SELECT text, messages, mask FROM term WHERE text >= ? AND text < ? AND mask & ? LIMIT ?',
+      'SELECT text, messages, mask, newest FROM term WHERE text >= ? AND text < ? AND mask & ? LIMIT ?',
     )
     // CROSS JOIN keeps the trigram table outside: its row ids come in ascending order, frequent terms first
     this.grams = db.prepare(
-      `SELECT t.text, t.messages, t.mask FROM term_gram g CROSS JOIN term t ON t.id = g.rowid
+      `SELECT t.text, t.messages, t.mask, t.newest FROM term_gram g CROSS JOIN term t ON t.id = g.rowid
        WHERE term_gram MATCH ? ORDER BY g.rowid LIMIT ?`,
     )
   }
@@ -147,7 +149,7 @@ export class Vocabulary {
 }
 
 function frequent(rows: Term[], limit: number, isCut: boolean): Terms {
-  rows.sort((a, b) => b.messages - a.messages)
+  rows.sort((a, b) => b.messages - a.messages || b.newest - a.newest)
   return { terms: rows.slice(0, limit), isCut: isCut || rows.length > limit }
 }
 
@@ -192,6 +194,10 @@ function inner(all: readonly Token[]): ReadonlyArray<Pick<Token, 'text' | 'run'>
   return all.slice(from, until)
 }
 
+/** What is known of a term or phrase: how many messages hold it at most, and the newest id of them. */
+type Bounds = Pick<Phrase, 'messages' | 'newest'>
+const UNKNOWN: Bounds = { messages: Number.POSITIVE_INFINITY, newest: Number.POSITIVE_INFINITY }
+
 class LeafBuilder {
   private readonly vocabulary: Vocabulary
   private readonly columns: number
@@ -213,7 +219,7 @@ class LeafBuilder {
     const length = [...text].length
     if (quoted && !prefix) {
       const term = this.vocabulary.term(text, this.columns)
-      if (term) this.add([text], term.mask & this.columns, term.messages)
+      if (term) this.add([text], term.mask & this.columns, term)
       return
     }
     if (prefix) this.take(this.vocabulary.starting(text, this.columns, LEAF_LIMITS.terms))
@@ -228,51 +234,45 @@ class LeafBuilder {
     if (head) this.take(this.vocabulary.starting(text, head, LEAF_LIMITS.terms), head)
     const rest = this.columns & ~HEAD
     const term = rest ? this.vocabulary.term(text, rest) : undefined
-    if (term) this.add([text], term.mask & this.columns, term.messages)
+    if (term) this.add([text], term.mask & this.columns, term)
   }
 
   private take(found: Terms, columns = this.columns): void {
     for (const term of found.terms) {
       this.terms.add(term.text)
-      this.add([term.text], term.mask & columns, term.messages)
+      this.add([term.text], term.mask & columns, term)
     }
     this.isCut ||= found.isCut
   }
 
   /** Tokens of scripts matched as pairs: they are not in the vocabulary, so nothing is known of them. */
   paired(texts: readonly string[]): void {
-    this.add(texts, this.columns, Number.POSITIVE_INFINITY)
+    this.add(texts, this.columns, UNKNOWN)
   }
 
   /** Several tokens in a row; unquoted, its first word may begin and its last word may go on. */
   phrase(parts: ReadonlyArray<Pick<Token, 'text' | 'run'>>, node: TextNode): void {
-    let mask = this.columns
-    let messages = Number.POSITIVE_INFINITY
     const last = parts.length - 1
-    const choices: Array<readonly string[]> = []
+    let combined: Phrase[] = [{ tokens: [], mask: this.columns, ...UNKNOWN }]
     for (const [i, part] of parts.entries()) {
-      if (part.run) {
-        choices.push([part.text])
-        continue
-      }
-      const found = this.choices(part.text, {
-        isFirst: i === 0 && !node.quoted && last > 0,
-        isLast: i === last && (node.prefix || !node.quoted) && last > 0,
-      })
-      if (found.length === 0) return
-      mask &= found.reduce((union, term) => union | term.mask, 0)
-      messages = Math.min(
-        messages,
-        found.reduce((sum, term) => sum + term.messages, 0),
+      const found = part.run
+        ? [{ text: part.text, mask: this.columns, ...UNKNOWN }]
+        : this.choices(part.text, {
+            isFirst: i === 0 && !node.quoted && last > 0,
+            isLast: i === last && (node.prefix || !node.quoted) && last > 0,
+          })
+      combined = combined.flatMap((head) =>
+        found
+          .map((term) => ({
+            tokens: [...head.tokens, term.text],
+            mask: head.mask & term.mask,
+            messages: Math.min(head.messages, term.messages),
+            newest: Math.min(head.newest, term.newest),
+          }))
+          .filter(({ mask }) => mask !== 0),
       )
-      choices.push(found.map((term) => term.text))
     }
-    if (mask === 0) return
-    const combined = choices.reduce<string[][]>(
-      (heads, texts) => heads.flatMap((head) => texts.map((text) => [...head, text])),
-      [[]],
-    )
-    for (const texts of combined) this.add(texts, mask, messages)
+    for (const { tokens: texts, mask, ...bounds } of combined) this.add(texts, mask, bounds)
   }
 
   private choices(
@@ -289,7 +289,7 @@ class LeafBuilder {
     return itself ? [itself, ...others] : others
   }
 
-  private add(texts: readonly string[], mask: number, messages: number): void {
+  private add(texts: readonly string[], mask: number, { messages, newest }: Bounds): void {
     if (mask === 0) return
     const key = texts.join(' ')
     const known = this.phrases.get(key)
@@ -297,11 +297,12 @@ class LeafBuilder {
       tokens: texts,
       mask: mask | (known?.mask ?? 0),
       messages: Math.max(messages, known?.messages ?? 0),
+      newest: Math.max(newest, known?.newest ?? newest),
     })
   }
 
   leaf(): Leaf {
-    const phrases = [...this.phrases.values()]
+    const phrases = [...this.phrases.values()].sort((a, b) => b.messages - a.messages)
     return {
       phrases,
       mask: phrases.reduce((mask, phrase) => mask | phrase.mask, 0),

@@ -9,7 +9,7 @@ import type { Database, Statement } from 'better-sqlite3'
 import { COLUMNS } from '../fold/columns.js'
 import { PipelineError } from '../part/errors.js'
 import type { ContentState } from '../part/states.js'
-import { Compiler, joined, matchOf, type Compiled, type Node } from './compile.js'
+import { Compiler, matchOf, type Compiled, type Node } from './compile.js'
 import { EVERYTHING, Evaluator } from './evaluate.js'
 import { ExcerptReader, type Excerpt } from './excerpts.js'
 import {
@@ -116,9 +116,10 @@ export class Searcher {
     const found = evaluator.newest(compiled.node, range, limit + 1)
     const ids = found.slice(0, limit)
     const count = this.count(evaluator, compiled, found.length, limit, options)
-    const hits = this.hits.read(ids, this.matchedFields(evaluator, compiled, ids))
+    const hits = this.hits.read(ids)
+    if (compiled.node) setMatched(evaluator, compiled.node, hits)
     const wanted = compiled.node ? positiveWords(compiled.node) : []
-    const leaves = wanted.flatMap((node) => (node.kind === 'words' ? [node.leaf] : []))
+    const leaves = wanted.map((node) => node.leaf)
     for (const hit of hits) this.words.set(hit, leaves)
     const last = ids.at(-1)
     return {
@@ -150,27 +151,6 @@ export class Searcher {
       ? evaluator.newest(node, EVERYTHING, Number.MAX_SAFE_INTEGER).length
       : evaluator.count(match)
   }
-
-  /** Fields that any positive word matched in, asked once a field for the whole page. */
-  private matchedFields(
-    evaluator: Evaluator,
-    { node }: Compiled,
-    ids: readonly number[],
-  ): Map<number, MatchedField[]> {
-    const matched = new Map<number, MatchedField[]>(ids.map((id) => [id, []]))
-    const words = node && joined('or', positiveWords(node))
-    if (!words) return matched
-    for (const field of MATCHED_FIELDS) {
-      const columns = FIELD_MASKS[field]
-      const canMatch = positiveWords(words).some(
-        (word) => word.kind === 'words' && word.leaf.mask & columns,
-      )
-      if (!canMatch) continue
-      const match = matchOf(words, columns) as string
-      for (const id of evaluator.matchAmong(match, ids)) matched.get(id)?.push(field)
-    }
-    return matched
-  }
 }
 
 function coverageOf(rows: ReadonlyArray<{ state: ContentState; contents: number }>): Coverage {
@@ -197,8 +177,37 @@ function startOf(after: string | undefined): number {
 /** Terms named in a summary. */
 const TERMS_SHOWN = 50
 
+/**
+ * Notes on each hit the fields that any wanted word stands in. Each field is asked once for the whole page, and
+ * only when the answer is not known: a word that every hit must hold and that only one field can hold settles it.
+ */
+function setMatched(evaluator: Evaluator, node: Node, hits: readonly Hit[]): void {
+  const wanted = positiveWords(node)
+  const needed = new Set<Node>(node.kind === 'and' ? node.of : [node])
+  for (const field of MATCHED_FIELDS) {
+    const columns = FIELD_MASKS[field]
+    const words = wanted.filter((word) => word.leaf.mask & columns)
+    if (words.length === 0) continue
+    const isSettled = words.some((word) => needed.has(word) && !(word.leaf.mask & ~columns))
+    const asked =
+      field === 'attachments' || field === 'filenames'
+        ? hits.filter((hit) => hit.attachments.length > 0)
+        : hits
+    const phrases = words.flatMap((word) => word.leaf.phrases)
+    if (words.length > 1) phrases.sort((a, b) => b.messages - a.messages)
+    const ids = asked.map((hit) => hit.id)
+    const found = isSettled ? undefined : evaluator.phrasesAmong(phrases, columns, ids)
+    for (const hit of asked) if (!found || found.has(hit.id)) hit.matched.push(field)
+  }
+  for (const hit of hits) {
+    hit.attachmentOnly = hit.matched.length === 1 && hit.matched[0] === 'attachments'
+  }
+}
+
+type Words = Extract<Node, { kind: 'words' }>
+
 /** Words that are wanted, not refused, in a tree. */
-function positiveWords(node: Node): Node[] {
+function positiveWords(node: Node): Words[] {
   if (node.kind === 'words') return node.isMark ? [] : [node]
   return node.kind === 'and' || node.kind === 'or' ? node.of.flatMap(positiveWords) : []
 }
