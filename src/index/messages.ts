@@ -256,7 +256,7 @@ export class Messages implements MessageStore {
     if (message.parts.some((part) => (known.get(part.hash) ?? 0) > revision))
       this.#sql.insertRewrite.run(id)
     this.#words.insert(id, message.columns)
-    this.#vocabulary.add(message.columns)
+    this.#vocabulary.add(id, message.columns)
   }
 
   #delete(id: number): void {

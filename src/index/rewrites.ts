@@ -156,7 +156,7 @@ export class Rewrites implements RewriteStore {
             if (before === undefined) continue
             this.#words.remove(id)
             this.#words.insert(id, columns)
-            this.#vocabulary.addAgain(columns, before === 0)
+            this.#vocabulary.addAgain(id, columns, before === 0)
             this.#sql.setRevision.run(revision, id)
             if (this.#newest(id) <= revision) this.#sql.done.run(id)
           }

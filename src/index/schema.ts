@@ -32,7 +32,8 @@ const list = (names: readonly string[]): string => names.map((name) => `'${name}
  *
  * term.messages is exact after the idle recount and otherwise an upper bound: a rewrite or a deletion
  * does not know the words that leave (write.ts). mask has bit 1 << i for column i of COLUMNS; it may keep
- * a bit too long, never lack one. Words in scripts that are matched as pairs of characters, and marks
+ * a bit too long, never lack one. newest lets a search leave out the terms that its page cannot hold; it may
+ * be too high after a deletion. Words in scripts that are matched as pairs of characters, and marks
  * (fold/marks.ts), are in `words` alone. term_gram holds ' word ' with a space at each end, so
  * that beginnings and ends are trigrams too; detail=none cannot verify: test `instr(term.text, ?)`.
  */
@@ -116,7 +117,8 @@ CREATE TABLE term (
   id INTEGER PRIMARY KEY,
   text TEXT NOT NULL UNIQUE,
   messages INTEGER NOT NULL,
-  mask INTEGER NOT NULL
+  mask INTEGER NOT NULL,
+  newest INTEGER NOT NULL             -- no message with a higher id holds it
 );
 CREATE VIRTUAL TABLE term_gram USING fts5(
   text, content='', contentless_delete=1, tokenize='trigram case_sensitive 1', detail=none, columnsize=1

@@ -14,6 +14,8 @@ interface Counted {
   mask: number
   /** Serial of the message that counted last, so that each counts once. */
   last: number
+  /** Highest id of the messages that hold it. */
+  newest: number
 }
 
 export class Vocabulary {
@@ -25,17 +27,17 @@ export class Vocabulary {
 
   constructor(db: Connection) {
     this.#update = db.prepare(
-      'UPDATE term SET messages = messages + ?, mask = mask | ? WHERE text = ?',
+      'UPDATE term SET messages = messages + ?, mask = mask | ?, newest = max(newest, ?) WHERE text = ?',
     )
-    this.#insert = db.prepare('INSERT INTO term (text, messages, mask) VALUES (?, ?, ?)')
+    this.#insert = db.prepare('INSERT INTO term (text, messages, mask, newest) VALUES (?, ?, ?, ?)')
     this.#insertGram = db.prepare('INSERT INTO term_gram (rowid, text) VALUES (?, ?)')
   }
 
   /** Counts the words of a new message. */
-  add(columns: FoldedColumns): void {
+  add(id: number, columns: FoldedColumns): void {
     this.#serial++
     for (let column = 0; column < COLUMNS.length; column++)
-      this.#count(columns[COLUMNS[column] as keyof FoldedColumns], column, 1)
+      this.#count(id, columns[COLUMNS[column] as keyof FoldedColumns], column, 1)
   }
 
   /**
@@ -43,15 +45,15 @@ export class Vocabulary {
    * those in them too when they were there before; which, nobody knows any more.
    * @param isFirst the attachments column was empty before
    */
-  addAgain(columns: FoldedColumns, isFirst: boolean): void {
+  addAgain(id: number, columns: FoldedColumns, isFirst: boolean): void {
     this.#serial++
     for (let column = 0; column < COLUMNS.length; column++) {
       const name = COLUMNS[column] as keyof FoldedColumns
-      this.#count(columns[name], column, name === 'attachments' && isFirst ? 1 : 0)
+      this.#count(id, columns[name], column, name === 'attachments' && isFirst ? 1 : 0)
     }
   }
 
-  #count(folded: string, column: number, messages: number): void {
+  #count(id: number, folded: string, column: number, messages: number): void {
     const bit = 1 << column
     let at = 0
     while (at < folded.length) {
@@ -62,9 +64,10 @@ export class Vocabulary {
         const word = folded.slice(at, end)
         const counted = this.#words.get(word)
         if (counted === undefined)
-          this.#words.set(word, { messages, mask: bit, last: this.#serial })
+          this.#words.set(word, { messages, mask: bit, last: this.#serial, newest: id })
         else {
           counted.mask |= bit
+          if (counted.newest < id) counted.newest = id
           if (counted.last !== this.#serial) {
             counted.last = this.#serial
             counted.messages += messages
@@ -84,12 +87,12 @@ export class Vocabulary {
   flush(): void {
     const fresh: string[] = []
     for (const word of [...this.#words.keys()].sort(byBytes)) {
-      const { messages, mask } = this.#words.get(word) as Counted
-      if (this.#update.run(messages, mask, word).changes === 0) fresh.push(word)
+      const { messages, mask, newest } = this.#words.get(word) as Counted
+      if (this.#update.run(messages, mask, newest, word).changes === 0) fresh.push(word)
     }
     for (const word of fresh) {
-      const { messages, mask } = this.#words.get(word) as Counted
-      const { lastInsertRowid } = this.#insert.run(word, Math.max(1, messages), mask)
+      const { messages, mask, newest } = this.#words.get(word) as Counted
+      const { lastInsertRowid } = this.#insert.run(word, Math.max(1, messages), mask, newest)
       this.#insertGram.run(lastInsertRowid, padded(word))
     }
     this.#words.clear()
