@@ -434,6 +434,7 @@ function foldChunk(original: string): FoldedChunk {
       ends.push(end)
     } else
       for (const character of foldCluster(cluster)) {
+        if (classAt(character, 0) === IGNORED) continue
         characters.push(character)
         starts.push(start)
         ends.push(end)
