@@ -37,7 +37,9 @@ export function classify(character: string): number {
     const plain = character.normalize('NFKD')
     return plain !== character && LETTER.test(plain.replace(/\p{M}/gu, '')) ? WORD : SEPARATES
   }
-  if (isPairedCharacter(character) && !isJamo(code) && character.normalize('NFKC') === character)
+  // Myanmar ii composes with the letter before it, so that it is folded with it.
+  const isAlone = !isJamo(code) && code !== 0x102e
+  if (isPairedCharacter(character) && isAlone && character.normalize('NFKC') === character)
     return PAIRED
   return WORD
 }
@@ -101,6 +103,7 @@ export function foldCluster(cluster: string): string {
 
 function isDropped(mark: string, base: string): boolean {
   if (ARABIC_SIGN.test(mark) || HEBREW_POINT.test(mark)) return true
+  if (mark === '\u3099' || mark === '\u309a') return !/[\u3041-\u30ff]/u.test(base)
   if (base === '') return /[\u0300-\u036f\u20d0-\u20f0]/u.test(mark)
   if (STRIPPED_BASE.test(base)) return true
   if (mark === '\u0308') return base === 'е'

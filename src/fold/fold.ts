@@ -420,8 +420,9 @@ function foldChunk(original: string): FoldedChunk {
     while (at < original.length) {
       width = widthAt(original, at)
       const next = original.slice(at, at + width)
-      const isIgnored = classAt(original, at) === IGNORED
-      if (!isIgnored && !extendsCluster(next, last)) break
+      const kind = classAt(original, at)
+      const isIgnored = kind === IGNORED || kind === SEPARATES
+      if (!isIgnored && (kind === PAIRED || !extendsCluster(next, last))) break
       at += width
       if (isIgnored) continue
       cluster += next

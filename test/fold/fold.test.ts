@@ -190,7 +190,7 @@ describe('for any text', () => {
         const folded = foldText(text)
         expect(folded === joined || folded.startsWith(`${joined} ${SEPARATOR}`)).toBe(true)
       }),
-      { numRuns: 3000 },
+      { numRuns: 2000 },
     )
   })
 
@@ -207,7 +207,7 @@ describe('for any text', () => {
           expect(again).toContain(token.text)
         }
       }),
-      { numRuns: 3000 },
+      { numRuns: 2000 },
     )
   })
 
@@ -218,7 +218,7 @@ describe('for any text', () => {
           if (token.run === undefined)
             expect(tokens(token.text).map((each) => each.text)).toEqual([token.text])
       }),
-      { numRuns: 3000 },
+      { numRuns: 2000 },
     )
   })
 
@@ -234,7 +234,7 @@ describe('for any text', () => {
           expect(Buffer.from(token).toString()).toBe(token)
         }
       }),
-      { numRuns: 3000 },
+      { numRuns: 2000 },
     )
   })
 
