@@ -17,6 +17,7 @@ import { all, first, parseStructured, type Head } from './head.js'
 import { htmlText } from './html.js'
 import { readLenientTree } from './lenient.js'
 import type { Message, Part, Person } from './message.js'
+import { isCompoundFile, parseMsg } from './msg.js'
 import { readPlainTree } from './plain.js'
 import { decodeTransfer, encodingOf, measureTransfer } from './transfer.js'
 import type { Leaf, Tree } from './tree.js'
@@ -43,6 +44,11 @@ export async function parseMessage(bytes: Uint8Array, options: ParseOptions): Pr
   if (mail.length > limits.messageBytes) {
     mail = mail.subarray(0, limits.messageBytes)
     problems.push(`larger than ${limits.messageBytes} bytes; the rest was not read`)
+  }
+  if (isCompoundFile(mail)) {
+    const message = parseMsg(mail, options)
+    message.problems.unshift(...problems)
+    return message
   }
   mail = fromWide(mail)
   mail = mail.subarray(headStart(mail))
