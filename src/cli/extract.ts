@@ -123,10 +123,11 @@ function lineOf({ file, state, reason, detail, result }: DocumentReading): Recor
   }
 }
 
-/** Pages joined by form feeds; each member of a nest begins with its name between brackets. */
+/** Pages joined by form feeds, without what stands about the document; each member of a nest begins with its name between brackets. */
 function documentText(pages: readonly TextPage[]): string {
   let member: string | undefined
   return pages
+    .filter((page) => !page.aside)
     .map((page) => {
       const heading =
         page.member !== undefined && page.member !== member ? `[${page.member}]\n` : ''

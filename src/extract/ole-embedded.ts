@@ -2,7 +2,7 @@
  * Documents inside OLE2 files: wrapped files (Ole10Native, [MS-OLEDS] 2.3.6), packages, and whole
  * documents that lie in a storage of their own.
  */
-import type { Context, Extractor } from './extractor.js'
+import { Declined, type Context, type Extractor } from './extractor.js'
 import { OleFile } from './ole.js'
 import { writeOleFile } from './ole-write.js'
 
@@ -29,12 +29,23 @@ export const oleObject: Extractor = {
   lane: 'text',
   async extract({ bytes, name }, _sink, context) {
     const ole = new OleFile(bytes)
-    if (!(await readObject(ole, '', name, context))) await readObjectPool(ole, '', context)
+    if (ole.entries.length === 0) throw new Error('a compound file without a readable directory')
+    if (await readObject(ole, '', name, context)) return
+    if (!(await readObjectPool(ole, '', context)))
+      throw new Declined('unsupported', 'application/x-ole-storage')
   },
 }
 
-/** Reads each object in the storages below a path (`ObjectPool/`, `MBD…/`, or the root for any). */
-export async function readObjectPool(ole: OleFile, above: string, context: Context): Promise<void> {
+/**
+ * Reads each object in the storages below a path (`ObjectPool/`, or the root for any).
+ *
+ * @returns whether any was read
+ */
+export async function readObjectPool(
+  ole: OleFile,
+  above: string,
+  context: Context,
+): Promise<boolean> {
   const lower = above.toLowerCase()
   const storages = ole.entries.filter(
     ({ kind, path }) =>
@@ -42,8 +53,10 @@ export async function readObjectPool(ole: OleFile, above: string, context: Conte
       path.toLowerCase().startsWith(lower) &&
       !path.slice(above.length).includes('/'),
   )
-  for (const [nth, storage] of storages.slice(0, OBJECTS_MAX).entries())
-    await readObject(ole, `${storage.path}/`, `embedded object ${nth + 1}`, context)
+  let found = 0
+  for (const storage of storages.slice(0, OBJECTS_MAX))
+    if (await readObject(ole, `${storage.path}/`, `embedded object ${found + 1}`, context)) found++
+  return found > 0
 }
 
 /** Reads what a storage holds as a member. @returns false when it is no wrapper and no document */

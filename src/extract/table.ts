@@ -10,6 +10,7 @@ import { pdf } from './pdf.js'
 import { plain } from './plain.js'
 import { pptx } from './pptx.js'
 import { rtf } from './rtf.js'
+import { xls } from './xls.js'
 import { xlsx } from './xlsx.js'
 import { xml } from './xml-document.js'
 
@@ -25,6 +26,7 @@ export const EXTRACTORS: readonly Extractor[] = [
   pdf,
   image,
   doc,
+  xls,
   oleObject,
   rtf,
   html,

@@ -386,7 +386,7 @@ function serialOf(value: string): number {
 }
 
 /** The text of a page header or footer without its codes (18.3.1.46). */
-function marginText(codes: string): string {
+export function marginText(codes: string): string {
   return codes
     .replace(/&(?:"[^"]*"|K[0-9A-Fa-f+-]{6}|[0-9]{1,3}|[LCR])/g, ' ')
     .replace(/&[A-Z]/gi, '')
