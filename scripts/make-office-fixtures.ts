@@ -5,11 +5,12 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { DOCX } from './fixtures/docx.js'
+import { OPENDOCUMENT } from './fixtures/opendocument.js'
 import { PPTX } from './fixtures/pptx.js'
 import { XLSX } from './fixtures/xlsx.js'
 
 const FOLDER = new URL('../test/fixtures/', import.meta.url)
-const ALL = [...DOCX, ...XLSX, ...PPTX]
+const ALL = [...DOCX, ...XLSX, ...PPTX, ...OPENDOCUMENT]
 
 mkdirSync(new URL('office/', FOLDER), { recursive: true })
 const lines = ['fixture\tlane\texpect\tmade by\twhy it exists']

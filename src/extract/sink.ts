@@ -49,6 +49,11 @@ export class TextSink {
     this.#current.page = number
   }
 
+  /** Number of the page that is open, 0 outside of pages. */
+  get pageNumber(): number {
+    return this.#current.page ?? 0
+  }
+
   /** What OCR saw of the current page, and why the page was decided as it was. */
   annotate(about: { ocr?: OcrPage; choice?: PageChoice }): void {
     Object.assign(this.#current, about)

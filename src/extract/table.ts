@@ -6,6 +6,7 @@ import { docx } from './docx.js'
 import { html } from './html.js'
 import { image } from './image.js'
 import { oleObject } from './ole-embedded.js'
+import { opendocument } from './opendocument.js'
 import { pdf } from './pdf.js'
 import { plain } from './plain.js'
 import { pptx } from './pptx.js'
@@ -23,6 +24,7 @@ export const EXTRACTORS: readonly Extractor[] = [
   docx,
   xlsx,
   pptx,
+  opendocument,
   pdf,
   image,
   doc,

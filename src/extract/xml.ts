@@ -102,6 +102,11 @@ export class XmlScanner {
     return undefined
   }
 
+  /** Local name of the element around the one that opens or closes; `''` for the root. */
+  get parent(): string {
+    return this.#open[this.#open.length - 2] ?? ''
+  }
+
   /** Namespace name that a prefix stands for. */
   namespaceOf(prefix: string): string | undefined {
     return this.#namespaces.get(prefix)

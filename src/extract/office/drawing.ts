@@ -10,6 +10,8 @@ import type { OfficePackage } from './package.js'
 /** Names that programs give by themselves. */
 const GIVEN_BY_PROGRAM =
   /^(?:picture|image|grafik|graphic|bild|photo|shape|rectangle|text ?box|textfeld|chart|diagramm?|object|objekt|table|tabelle|group|gruppe|content placeholder|placeholder|imagen|immagine|afbeelding|図|图片|그림)?[\s_-]*\d*(?:\.(?:png|jpe?g|gif|bmp|emf|wmf|tiff?))?$/i
+/** Cells that a drawing stands for. */
+const CELL_RANGE = /^(?:['\w$ -]+\.)?\$?[A-Z]{1,3}\$?\d+(?::(?:['\w$ -]+\.)?\$?[A-Z]{1,3}\$?\d+)?$/
 /** What programs add to descriptions they made up. */
 const MADE_UP_BY_PROGRAM =
   /description (?:automatically )?generated|generated (?:automatically|by ai)|automatically[ -]generated|ai-generated content|automatisch generiert|générée? automatiquement|generad[ao] automáticamente|generat[ao] automaticamente|自動的に生成|自动生成/i
@@ -17,7 +19,12 @@ const MADE_UP_BY_PROGRAM =
 /** The alternative text a person wrote for a drawing, or undefined. */
 export function alternativeText(text: string | undefined): string | undefined {
   const written = text?.replace(/\s+/g, ' ').trim()
-  if (!written || GIVEN_BY_PROGRAM.test(written) || MADE_UP_BY_PROGRAM.test(written))
+  if (
+    !written ||
+    GIVEN_BY_PROGRAM.test(written) ||
+    CELL_RANGE.test(written) ||
+    MADE_UP_BY_PROGRAM.test(written)
+  )
     return undefined
   return written
 }

@@ -88,7 +88,7 @@ export class Flow {
     this.#pending = box.pending
     this.#begun = box.begun
     this.#after = box.after
-    if (text.trim() !== '') this.behind(text)
+    if (text.trim() !== '') this.#after.push(text)
   }
 
   get isInBox(): boolean {

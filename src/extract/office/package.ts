@@ -194,13 +194,16 @@ export function writeLinks(relationships: Relationships, seen: Set<string>, sink
     if (isExternal) writeLink(target, seen, sink)
 }
 
+/** Targets a person could have typed; paths of the author's disk and places in the document are none. */
+const PUBLIC_TARGET = /^(?:(?:https?|ftps?|mailto|tel|sip|callto|news|webcal):|www\.)/i
+
 /** Writes one hyperlink target unless it stood before. */
 export function writeLink(target: string, seen: Set<string>, sink: TextSink): void {
   const shown = target
     .replace(/^mailto:/i, '')
     .replace(/\?subject=.*/i, '')
     .trim()
-  if (shown === '' || seen.has(shown) || /^(?:file|javascript):/i.test(shown)) return
+  if (shown === '' || seen.has(shown) || !PUBLIC_TARGET.test(target)) return
   seen.add(shown)
   sink.line(shown)
 }

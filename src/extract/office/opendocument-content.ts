@@ -1,0 +1,424 @@
+/** The content of an OpenDocument, whatever its kind: paragraphs, tables, sheets, slides, shapes, charts. */
+import type { Context } from '../extractor.js'
+import type { TextSink } from '../sink.js'
+import type { XmlHandler, XmlScanner } from '../xml.js'
+import { alternativeText } from './drawing.js'
+import { Flow } from './flow.js'
+import { inReadingOrder } from './reading-order.js'
+import type { Shape } from './shapes.js'
+
+/** `embedded`: a chart, formula or document inside another one. */
+export type OpenDocumentKind = 'text' | 'spreadsheet' | 'presentation' | 'graphics' | 'embedded'
+
+/** Nothing in these is text of the document. */
+const SKIPPED = new Set([
+  'tracked-changes',
+  'ruby-text',
+  'note-citation',
+  'forms',
+  'scripts',
+  'event-listeners',
+  'font-face-decls',
+  'automatic-styles',
+  'styles',
+  'master-styles',
+  'settings',
+  'meta',
+  'content-validations',
+  'calculation-settings',
+  'database-ranges',
+  'data-pilot-tables',
+  'dde-links',
+  'dde-connection-decls',
+  'scenario',
+  'hidden-text',
+  'hidden-paragraph',
+  'table-of-content-source',
+  'illustration-index-source',
+  'table-index-source',
+  'object-index-source',
+  'user-index-source',
+  'alphabetical-index-source',
+  'bibliography-source',
+  'creator-initials',
+  'sender-initials',
+  'binary-data',
+  'annotation-xml',
+  'number',
+  'page-thumbnail',
+  'table-source',
+  'label-ranges',
+  'consolidation',
+])
+
+/** A value that is repeated is written as often as a person sees it, up to here. */
+const REPEATED_MAX = 50
+
+/** Shapes that can stand directly on a page. */
+const SHAPES = new Set([
+  'frame',
+  'custom-shape',
+  'g',
+  'rect',
+  'ellipse',
+  'circle',
+  'line',
+  'polyline',
+  'polygon',
+  'path',
+  'connector',
+  'caption',
+  'measure',
+  'regular-polygon',
+  'control',
+  'a',
+])
+
+export class ContentHandler implements XmlHandler {
+  readonly pictures: string[] = []
+  readonly links: string[] = []
+  readonly #kind: OpenDocumentKind
+  readonly #sink: TextSink
+  readonly #context: Context
+  readonly #outer: Flow
+  #flow: Flow
+  #objects: Array<{ href: string }> = []
+  /** Open paragraphs of the current box, and those of the boxes around it. */
+  #paragraphs = 0
+  readonly #around: number[] = []
+  #pageNumber = 0
+  /** Shapes of the open page; undefined outside of one. */
+  #shapes: Shape[] | undefined
+  #notes: string[][] = []
+  /** The shape that is being read, and the element around it. */
+  #shape: Shape | undefined
+  #shapeParent = ''
+  readonly #names: string[] = []
+  #inNotes = false
+  /** Alternative text that is being read. */
+  #alternative: string | undefined
+  /** The open cell of a sheet, or undefined. */
+  #cell: Cell | undefined
+  #comment: string | undefined
+  #comments: string[] = []
+  #inChart = false
+
+  constructor(kind: OpenDocumentKind, flow: Flow, sink: TextSink, context: Context) {
+    this.#kind = kind
+    this.#flow = flow
+    this.#outer = flow
+    this.#sink = sink
+    this.#context = context
+  }
+
+  /** Objects met since the last call; they are read where they stand. */
+  takeObjects(): Array<{ href: string }> {
+    const objects = this.#objects
+    this.#objects = []
+    return objects
+  }
+
+  open(name: string, xml: XmlScanner): void {
+    switch (name) {
+      case 'p':
+      case 'h':
+        if (this.#paragraphs > 0) this.#enterBox()
+        this.#paragraphs++
+        if (this.#cell && this.#cell.text !== '') this.#cell.text += ' '
+        return
+      case 's':
+        return this.#write(' '.repeat(Math.min(Number(xml.attribute('c')) || 1, 100)))
+      case 'tab':
+        return this.#write('\t')
+      case 'line-break':
+        return this.#cell ? this.#write(' ') : this.#flow.newline()
+      case 'text-box':
+      case 'note-body':
+        if (this.#paragraphs > 0) this.#enterBox()
+        else this.#around.push(0)
+        return
+      case 'annotation':
+        if (this.#kind === 'spreadsheet' && this.#cell) this.#comment = ''
+        else if (this.#paragraphs > 0) this.#enterBox()
+        else this.#around.push(0)
+        return
+      case 'creator':
+      case 'date':
+        if (xml.parent === 'annotation') xml.skip()
+        return
+      case 'title':
+      case 'desc':
+        if (!IN_RUNNING_TEXT.has(xml.parent)) this.#alternative = ''
+        return
+      case 'table':
+        return this.#openTable(xml)
+      case 'table-cell':
+      case 'covered-table-cell':
+        if (this.#shapes === undefined && (this.#kind === 'spreadsheet' || this.#inChart))
+          this.#cell ??= new Cell(xml)
+        return
+      case 'named-range':
+      case 'named-expression':
+        this.#names.push(xml.attribute('name') ?? '')
+        return
+      case 'page':
+        if (xml.parent === 'presentation' || xml.parent === 'drawing') this.#openPage()
+        return
+      case 'notes':
+        this.#inNotes = true
+        return
+      case 'chart':
+        this.#inChart = true
+        return
+      case 'image':
+        this.#picture(xml.attribute('href'))
+        return
+      case 'object':
+      case 'object-ole': {
+        const href = xml.attribute('href')
+        if (href && !href.includes('://')) this.#objects.push({ href: href.replace(/^\.\//, '') })
+        return
+      }
+      default:
+        if (SKIPPED.has(name)) return xml.skip()
+        if (name === 'a') this.#link(xml.attribute('href'))
+        if (SHAPES.has(name)) this.#openShape(name, xml)
+    }
+  }
+
+  close(name: string, xml: XmlScanner): void {
+    switch (name) {
+      case 'p':
+      case 'h':
+        this.#paragraphs--
+        if (!this.#cell) this.#flow.paragraph()
+        else if (this.#comment !== undefined) this.#comment += ' '
+        if (this.#paragraphs === 0 && this.#around[this.#around.length - 1] === NESTED)
+          this.#leaveBox()
+        if (this.#objects.length > 0 && !this.#flow.isInBox) xml.pause()
+        return
+      case 'text-box':
+      case 'note-body':
+        return this.#leaveBox()
+      case 'annotation':
+        if (this.#comment === undefined) return this.#leaveBox()
+        this.#comments.push(this.#comment.trim())
+        this.#comment = undefined
+        return
+      case 'title':
+      case 'desc':
+        return this.#closeAlternative()
+      case 'table-cell':
+      case 'covered-table-cell':
+        if (this.#cell) this.#closeCell(this.#cell)
+        else if (this.#paragraphs === 0) this.#flow.cell()
+        return
+      case 'table-row':
+        if (this.#paragraphs === 0) this.#flow.newline()
+        return
+      case 'table':
+        if (this.#kind !== 'spreadsheet') return
+        this.#flow.newline()
+        for (const comment of this.#comments.splice(0)) {
+          this.#flow.text(comment)
+          this.#flow.newline()
+        }
+        if (this.#objects.length > 0) xml.pause()
+        return
+      case 'page':
+        if (this.#shapes) this.#closePage()
+        if (this.#objects.length > 0) xml.pause()
+        return
+      case 'notes':
+        this.#inNotes = false
+        return
+      case 'chart':
+        this.#inChart = false
+        return
+      default:
+        if (SHAPES.has(name)) this.#closeShape(name, xml)
+    }
+  }
+
+  text(text: string): void {
+    if (this.#alternative !== undefined) this.#alternative += text
+    else if (this.#paragraphs > 0) this.#write(text.replace(/[ \t\r\n]+/g, ' '))
+  }
+
+  /** Closes what a limit or a damaged end left open. */
+  end(): void {
+    if (this.#cell) this.#closeCell(this.#cell)
+    if (this.#shapes) this.#closePage()
+    this.#outer.end()
+    this.#sink.aside(this.#names.join('\n'))
+  }
+
+  #write(text: string): void {
+    if (this.#comment !== undefined) this.#comment += text
+    else if (this.#cell) this.#cell.text += text
+    else this.#flow.text(text)
+  }
+
+  #enterBox(): void {
+    this.#flow.enterBox()
+    this.#around.push(this.#paragraphs === 0 ? NESTED : this.#paragraphs + NESTED)
+    this.#paragraphs = 0
+  }
+
+  #leaveBox(): void {
+    const around = this.#around.pop()
+    if (around === undefined || around === 0) return
+    this.#flow.leaveBox()
+    this.#paragraphs = around - NESTED
+  }
+
+  #openTable(xml: XmlScanner): void {
+    if (this.#kind !== 'spreadsheet' || xml.parent !== 'spreadsheet') return
+    this.#flow.end()
+    this.#sink.page(++this.#pageNumber)
+    this.#flow.text(xml.attribute('name') ?? '')
+    this.#flow.newline()
+  }
+
+  #closeCell(cell: Cell): void {
+    this.#cell = undefined
+    const text = cell.displayed(this.#inChart)
+    if (text === '') return
+    for (let i = 0; i < cell.repeated; i++) {
+      this.#context.budget.takeCell()
+      this.#flow.text(text)
+      this.#flow.cell()
+    }
+  }
+
+  #openPage(): void {
+    this.#flow.end()
+    this.#sink.page(++this.#pageNumber)
+    this.#shapes = []
+    this.#notes = []
+  }
+
+  #closePage(): void {
+    const shapes = this.#shapes ?? []
+    this.#shapes = undefined
+    this.#flow = this.#outer
+    const write = (shape: Shape): void => {
+      for (const piece of shape.content) if (typeof piece === 'string') this.#sink.write(piece)
+      shape.children.forEach(write)
+    }
+    inReadingOrder(shapes).forEach(write)
+    for (const note of this.#notes) this.#sink.write(note.join(''))
+  }
+
+  #openShape(name: string, xml: XmlScanner): void {
+    if (!this.#shapes || name === 'a') return
+    const [x, y] = [xml.attribute('x'), xml.attribute('y')].map(millimetres)
+    const [width, height] = [xml.attribute('width'), xml.attribute('height')].map(millimetres)
+    const box: Shape['box'] =
+      x === undefined || y === undefined ? undefined : [x, y, width ?? 0, height ?? 0]
+    if (this.#flow !== this.#outer) {
+      // a group stands where the first of its shapes does
+      if (this.#shape) this.#shape.box ??= box
+      return
+    }
+    const chunks: string[] = []
+    const isPrompt = xml.attribute('placeholder') === 'true'
+    this.#flow = new Flow({ write: (text) => void (isPrompt || chunks.push(text)) })
+    this.#shapeParent = xml.parent
+    this.#shape = { placeholder: undefined, index: undefined, box, content: chunks, children: [] }
+    if (this.#inNotes) this.#notes.push(chunks)
+    else this.#shapes.push(this.#shape)
+  }
+
+  #closeShape(name: string, xml: XmlScanner): void {
+    if (
+      !this.#shapes ||
+      this.#flow === this.#outer ||
+      xml.parent !== this.#shapeParent ||
+      name === 'a'
+    )
+      return
+    this.#flow.end()
+    this.#flow = this.#outer
+  }
+
+  #closeAlternative(): void {
+    const text = alternativeText(this.#alternative)
+    this.#alternative = undefined
+    if (text === undefined) return
+    if (this.#cell) this.#comments.push(text)
+    else this.#flow.behind(text)
+  }
+
+  #picture(href: string | undefined): void {
+    if (href && !href.includes('://')) this.pictures.push(href.replace(/^\.\//, ''))
+  }
+
+  #link(href: string | undefined): void {
+    if (href && /^(?:[a-z][a-z0-9+.-]*:\/\/|mailto:)/i.test(href)) this.links.push(href)
+  }
+}
+
+/** Added to the number of paragraphs around a box, so that a box outside of any is told from none. */
+const NESTED = 1
+
+/** Parents in which `title` is a field of the running text, not a drawing's alternative text. */
+const IN_RUNNING_TEXT = new Set(['p', 'h', 'span', 'a', 'meta', 'chart', 'axis'])
+
+/** One cell of a sheet: its displayed text and its value (`office:value-type` and its kin). */
+class Cell {
+  text = ''
+  readonly repeated: number
+  readonly #raw: string
+  readonly #isNumber: boolean
+
+  constructor(xml: XmlScanner) {
+    const type = xml.attribute('value-type') ?? ''
+    this.#isNumber = type === 'float' || type === 'percentage' || type === 'currency'
+    this.#raw =
+      type === 'date'
+        ? (xml.attribute('date-value') ?? '').replace('T', ' ').replace(/ 00:00:00$/, '')
+        : type === 'time'
+          ? duration(xml.attribute('time-value') ?? '')
+          : this.#isNumber
+            ? (xml.attribute('value') ?? '')
+            : (xml.attribute('string-value') ?? '')
+    this.repeated = Math.max(
+      1,
+      Math.min(Number(xml.attribute('number-columns-repeated')) || 1, REPEATED_MAX),
+    )
+  }
+
+  /** @param isChart the numbers of a chart's table are drawn, not written */
+  displayed(isChart: boolean): string {
+    const text = this.text.trim()
+    if (isChart && this.#isNumber) return ''
+    if (text === '') return this.#raw
+    return this.#raw === '' || this.#raw === text ? text : `${text} ${this.#raw}`
+  }
+}
+
+/** `PT14H30M00S` as `14:30:00`. */
+function duration(value: string): string {
+  const parts = /^PT(\d+)H(\d+)M(\d+)/.exec(value)
+  return parts
+    ? parts
+        .slice(1)
+        .map((part) => part.padStart(2, '0'))
+        .join(':')
+    : ''
+}
+
+const MILLIMETRES: Record<string, number> = {
+  mm: 1,
+  cm: 10,
+  in: 25.4,
+  pt: 25.4 / 72,
+  pc: 25.4 / 6,
+  px: 25.4 / 96,
+}
+
+function millimetres(length: string | undefined): number | undefined {
+  const parts = /^(-?[\d.]+)(mm|cm|in|pt|pc|px)$/.exec(length ?? '')
+  return parts ? Number(parts[1]) * (MILLIMETRES[parts[2] as string] as number) : undefined
+}

@@ -1,0 +1,141 @@
+/**
+ * OpenDocument text, spreadsheets, presentations and drawings, their templates, and the flat forms of one
+ * XML file. Pages are sheets and slides. Deleted text, phonetic guides and the prompts of masters stay out;
+ * notes and comments follow their paragraph.
+ *
+ * Format: OASIS OpenDocument 1.3, parts 2 (packages) and 3 (schema).
+ */
+import { posix } from 'node:path'
+import { Declined, type Context, type Extractor, type Facts, type Source } from './extractor.js'
+import { Flow } from './office/flow.js'
+import { Inside } from './office/inside.js'
+import { ContentHandler, type OpenDocumentKind } from './office/opendocument-content.js'
+import { MetaHandler, StylesHandler } from './office/opendocument-parts.js'
+import { OfficePackage, writeLink } from './office/package.js'
+import type { TextSink } from './sink.js'
+import { scanBytes, scanEntry, type XmlHandler } from './xml.js'
+
+const PREFIX = 'application/vnd.oasis.opendocument.'
+const KINDS = ['text', 'spreadsheet', 'presentation', 'graphics'] as const
+
+export const opendocument: Extractor = {
+  name: 'opendocument',
+  version: 1,
+  title: 'OpenDocument (odt, ods, odp, odg, their templates and flat forms)',
+  types: [
+    ...KINDS.flatMap((kind) => [
+      PREFIX + kind,
+      `${PREFIX}${kind}-template`,
+      `${PREFIX}${kind}-flat-xml`,
+    ]),
+    `${PREFIX}text-master`,
+    `${PREFIX}text-web`,
+    `${PREFIX}chart`,
+    `${PREFIX}formula`,
+  ],
+  extensions: [
+    'odt',
+    'ods',
+    'odp',
+    'odg',
+    'ott',
+    'ots',
+    'otp',
+    'otg',
+    'odm',
+    'fodt',
+    'fods',
+    'fodp',
+    'fodg',
+  ],
+  lane: 'text',
+  extract: (source, sink, context) =>
+    source.type.endsWith('-flat-xml')
+      ? readFlat(source, sink, context)
+      : readPackage(source, sink, context),
+}
+
+function kindOf(type: string): OpenDocumentKind {
+  return KINDS.find((kind) => type.startsWith(PREFIX + kind)) ?? 'text'
+}
+
+async function readPackage(source: Source, sink: TextSink, context: Context): Promise<Facts> {
+  const pack = await OfficePackage.open(source, context)
+  const manifest = await pack.bytes('META-INF/manifest.xml')
+  if (manifest?.includes('encryption-data')) throw new Declined('locked', 'password needed')
+  if (!pack.member('content.xml')) throw new Declined('damaged', 'no content part')
+  const kind = kindOf(source.type)
+  const inside = new Inside(pack, context)
+  const scan = async (
+    part: string,
+    handler: XmlHandler,
+    onPause?: () => Promise<void>,
+  ): Promise<void> => {
+    const entry = pack.member(part)
+    if (entry) pack.note(await scanEntry(entry, context.budget, handler, onPause))
+  }
+
+  const meta = new MetaHandler()
+  await scan('meta.xml', meta)
+  const styles = new StylesHandler(kind)
+  if (kind === 'text' || kind === 'spreadsheet') await scan('styles.xml', styles)
+  if (kind !== 'text') meta.write(sink)
+  for (const header of styles.headers) sink.line(header)
+
+  const links = new Set<string>()
+  const read = async (folder: string, flow: Flow, depth: number): Promise<void> => {
+    const content = new ContentHandler(depth === 0 ? kind : 'embedded', flow, sink, context)
+    try {
+      await scan(folder + 'content.xml', content, async () => {
+        for (const { href } of content.takeObjects()) {
+          const object = posix.join(folder, href).replace(/\/+$/, '')
+          if (pack.member(`${object}/content.xml`)) {
+            if (depth < 3) await read(`${object}/`, flow, depth + 1)
+          } else if (pack.member(object)) inside.collectDocument(object)
+        }
+      })
+    } finally {
+      content.end()
+    }
+    for (const picture of content.pictures) inside.collectPicture(posix.join(folder, picture))
+    for (const link of content.links) links.add(link)
+  }
+  await read('', new Flow(sink), 0)
+
+  for (const footer of styles.footers) sink.line(footer)
+  const written = new Set<string>()
+  for (const link of links) writeLink(link, written, sink)
+  if (kind === 'text') meta.write(sink)
+  await inside.read()
+  return {
+    ...(kind !== 'text' && { pageCount: sink.pageNumber }),
+    empty: inside.hasPictures ? 'only-images' : 'no-content',
+    ...(pack.problem && { partial: pack.problem }),
+  }
+}
+
+function readFlat(source: Source, sink: TextSink, context: Context): Promise<Facts> {
+  const kind = kindOf(source.type)
+  const depthMax = context.budget.limits.xmlDepth
+  const meta = new MetaHandler()
+  scanBytes(source.bytes, depthMax, meta)
+  const styles = new StylesHandler(kind)
+  if (kind === 'text' || kind === 'spreadsheet') scanBytes(source.bytes, depthMax, styles)
+  if (kind !== 'text') meta.write(sink)
+  for (const header of styles.headers) sink.line(header)
+  const content = new ContentHandler(kind, new Flow(sink), sink, context)
+  let fault: string | undefined
+  try {
+    fault = scanBytes(source.bytes, depthMax, content)
+  } finally {
+    content.end()
+  }
+  for (const footer of styles.footers) sink.line(footer)
+  const written = new Set<string>()
+  for (const link of content.links) writeLink(link, written, sink)
+  if (kind === 'text') meta.write(sink)
+  return Promise.resolve({
+    ...(kind !== 'text' && { pageCount: sink.pageNumber }),
+    ...(fault && { partial: fault }),
+  })
+}
