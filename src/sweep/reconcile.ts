@@ -57,7 +57,7 @@ export async function reconcile(
   const known = store.folders.all()
   const wasEmpty = known.length === 0
   const list = await vault.folders(full ? [] : known.map(folderOf))
-  refuseStranger(vault, store, known, list.folders)
+  await refuseStranger(vault, store, known, list.folders)
 
   const unreadable = [...list.unreadable]
   const rows = new Map(known.map((row) => [row.path, row]))
@@ -117,27 +117,35 @@ function folderOf(row: FolderRow): VaultFolder {
 }
 
 /**
- * An unmounted disk leaves an empty folder behind that lists without an error. It is another folder,
- * though: another device and inode, and nothing in it of what we know.
+ * An unmounted disk leaves an empty folder behind that lists without an error, and another disk may be
+ * mounted there. It is another folder, though, with another device and inode, and of the messages we know
+ * none lies in it.
  */
-function refuseStranger(
+async function refuseStranger(
   vault: Vault,
   store: Store,
   known: readonly FolderRow[],
   listed: readonly VaultFolder[],
-): void {
+): Promise<void> {
   const identity = store.get(IDENTITY)
-  if (identity === undefined || identity === vault.identity || known.length === 0) return
-  if (!isTree(listed)) return
+  if (identity === undefined || identity === vault.identity || !isTree(listed)) return
   const paths = new Set(listed.map((folder) => folder.path))
-  const below = known.filter((row) => row.path !== '')
-  const isStranger = below.length > 0 ? !below.some((row) => paths.has(row.path)) : paths.size === 0
-  if (isStranger)
+  let looked = 0
+  for (const row of known)
+    for (const entry of store.messages.entries(row.id).slice(0, LOOKED_A_FOLDER)) {
+      if (row.kind === 'mbox' ? paths.has(row.path) : await vault.entryAt(entry.path)) return
+      if (++looked >= LOOKED) break
+    }
+  if (looked > 0)
     throw new PipelineError(
       'E_VAULT_UNREADABLE',
-      `${vault.root} holds none of the folders it held before: check that the right disk is mounted there; to index it anew, remove its index first`,
+      `${vault.root} holds none of the messages it held before: check that the right disk is mounted there; to index it anew, remove its index first`,
     )
 }
+
+/** Known messages that are looked for in a vault that may be another one. */
+const LOOKED = 500
+const LOOKED_A_FOLDER = 50
 
 /** A vault of one file is another file whenever a program rewrites it; its identity says nothing. */
 function isTree(folders: readonly VaultFolder[]): boolean {

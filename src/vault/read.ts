@@ -1,7 +1,8 @@
 /**
  * The bytes of one message, from a reference. What the workers use: knows no listing.
  */
-import { open, readdir, readFile } from 'node:fs/promises'
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { readdir, readFile, stat } from 'node:fs/promises'
 import type { Limits } from '../part/limits.js'
 import type { MessageReference } from '../part/reference.js'
 import { mailOfEmlx, withAttachments } from './emlx.js'
@@ -23,7 +24,8 @@ export type ReadMessage =
     }
 
 /**
- * Reads one message.
+ * Reads one message. Synchronous where it counts: a thread has nothing else to do meanwhile, and the
+ * asynchronous calls cost 0.1 ms a file and up to 0.5 ms of waiting on a busy machine.
  *
  * @param root absolute path of the vault
  * @returns never throws for what the disk does
@@ -45,15 +47,15 @@ async function readAt(
   most: number,
 ): Promise<ReadMessage> {
   try {
-    const file = await open(systemPath(root, reference.path), 'r')
+    const file = openSync(systemPath(root, reference.path), 'r')
     try {
-      const size = (await file.stat()).size
+      const size = fstatSync(file).size
       const offset = reference.offset ?? 0
       const length = Math.max(0, Math.min(reference.bytes ?? Infinity, size - offset, most))
       const buffer = Buffer.allocUnsafeSlow(length)
       let filled = 0
       while (filled < length) {
-        const { bytesRead } = await file.read(buffer, filled, length - filled, offset + filled)
+        const bytesRead = readSync(file, buffer, filled, length - filled, offset + filled)
         if (bytesRead === 0) break
         filled += bytesRead
       }
@@ -71,7 +73,7 @@ async function readAt(
         }
       return { kind: 'read', bytes, path: reference.path }
     } finally {
-      await file.close()
+      closeSync(file)
     }
   } catch (error) {
     return { kind: isGone(error) ? 'gone' : 'unreadable', detail: failureOf(error) }
@@ -114,9 +116,7 @@ async function wholeEmlx(root: string, path: string, bytes: Buffer): Promise<Buf
       for (const name of await readdir(systemPath(root, `${beside}/${part}`))) {
         if (name.startsWith('.') || files.length >= ATTACHMENTS) continue
         const place = systemPath(root, `${beside}/${part}/${name}`)
-        const file = await open(place, 'r')
-        const { size } = await file.stat()
-        await file.close()
+        const { size } = await stat(place)
         if (size <= ATTACHMENT_BYTES) files.push({ name, bytes: await readFile(place) })
       }
     }

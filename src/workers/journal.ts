@@ -16,6 +16,7 @@ const fileOf = (directory: string, thread: number): string => join(directory, `w
 /** The thread's own hand on its file. */
 export class Journal {
   readonly #file: number
+  #written = 0
 
   /**
    * @param directory folder of the index
@@ -26,14 +27,16 @@ export class Journal {
   }
 
   begin(item: InWork): void {
-    const line = Buffer.from(JSON.stringify(item))
-    writeSync(this.#file, line, 0, line.length, 0)
-    ftruncateSync(this.#file, line.length)
+    const line = JSON.stringify(item)
+    // Spaces over what a longer line left behind: one call, and never half of two lines.
+    this.#written = Math.max(this.#written, Buffer.byteLength(line))
+    writeSync(this.#file, line.padEnd(this.#written), 0)
   }
 
   /** Nothing is in work. */
   end(): void {
     ftruncateSync(this.#file, 0)
+    this.#written = 0
   }
 }
 

@@ -141,6 +141,12 @@ export class WorkerPool {
     return this.#slots.filter((slot) => slot.lane === lane).length
   }
 
+  /** Starts the threads of a lane, so that their modules load while the caller does something else. */
+  warm(lane: Lane): void {
+    for (const slot of this.#slots)
+      if (slot.lane === lane) slot.thread ??= this.#newThread(slot.number)
+  }
+
   /**
    * Runs one task on the next free thread of its lane; waits for one, and for memory.
    *

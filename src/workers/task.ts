@@ -171,7 +171,10 @@ async function extract({ bytes, size, ...about }: DuePart, lane: Lane): Promise<
 }
 
 async function readFileOnDisk(file: string, lane: Lane): Promise<ReadResult> {
-  const { size } = await stat(file)
+  const about = await stat(file)
+  // Opening a pipe would wait for a writer, and nothing ends a thread that waits in the system.
+  if (!about.isFile()) throw Object.assign(new Error('not a file'), { code: 'EINVAL' })
+  const { size } = about
   if (size > settings.limits.partBytes) return tooLarge(size, 'application/octet-stream')
   return read({ bytes: await readFile(file), name: basename(file) }, lane)
 }

@@ -1,0 +1,378 @@
+import { execFileSync } from 'node:child_process'
+import {
+  chmodSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { Mail, SweepReport } from '../../src/api.js'
+import { contentsOf, FAULTS, letter, TestVault } from './mailbox.js'
+
+let vault: TestVault
+let mail: Mail
+beforeEach(() => {
+  vault = new TestVault()
+})
+afterEach(async () => {
+  await mail?.close()
+  vault.remove()
+  vi.unstubAllEnvs()
+})
+
+async function open(options: Parameters<TestVault['open']>[0] = {}): Promise<void> {
+  await mail?.close()
+  mail = await vault.open(options)
+}
+
+async function find(query: string): Promise<string[]> {
+  const { hits } = await mail.search(query)
+  return hits.map(({ subject }) => subject)
+}
+
+/** Sweeps as if some time had gone by since the vault changed. */
+async function sweepLater(): Promise<SweepReport> {
+  vault.settle()
+  return mail.sweep()
+}
+
+const NOTHING = { added: 0, changed: 0, moved: 0, removed: 0, unreadable: 0 }
+const BUDGET = readFileSync(new URL('../fixtures/office/budget.docx', import.meta.url))
+
+test('a mail with a Word document is found by its words, and shows where', async () => {
+  vault.write('cur/1.host:2,S', {
+    subject: 'Plans',
+    body: 'see below',
+    attachments: { 'plan.docx': BUDGET },
+  })
+  await open()
+  const report = await mail.sweep()
+  expect(report.messages).toMatchObject({ added: 1, total: 1 })
+  expect(report.contents).toEqual({ ok: 1 })
+  const { hits, coverage } = await mail.search('gutter')
+  expect(hits).toMatchObject([
+    {
+      subject: 'Plans',
+      matched: ['attachments'],
+      attachmentOnly: true,
+      attachments: ['plan.docx'],
+    },
+  ])
+  expect(coverage).toEqual({ contents: 1, readable: 1, pending: 0, unreadable: 0 })
+  const [excerpt] = await mail.excerpts(hits)
+  expect(excerpt?.attachments[0]).toMatchObject({ name: 'plan.docx' })
+  expect(excerpt?.attachments[0]?.snippet).toContain('gutter')
+})
+
+test('a second sweep changes nothing and reads nothing', async () => {
+  vault.write('cur/1.host:2,S', { subject: 'One', attachments: { 'a.txt': 'apples' } })
+  vault.write('new/2.host', { subject: 'Two' })
+  await open()
+  await mail.sweep()
+  const before = contentsOf(vault.path('.paperknife'))
+  for (const sweep of [mail.sweep(), sweepLater(), mail.sweep({ full: true })]) {
+    const report = await sweep
+    expect(report.messages).toMatchObject(NOTHING)
+    expect(report.contents).toEqual({})
+  }
+  expect(contentsOf(vault.path('.paperknife'))).toEqual(before)
+})
+
+test('flags, moves and deletions are followed without reading a mail again', async () => {
+  vault.write('new/1.host', { subject: 'Flagged' })
+  vault.write('cur/2.host:2,S', { subject: 'Moved', attachments: { 'm.txt': 'marmalade' } })
+  vault.write('cur/3.host:2,', { subject: 'Deleted', attachments: { 'd.txt': 'damson' } })
+  for (const name of ['cur', 'new', 'tmp'])
+    mkdirSync(vault.path('.Work', name), { recursive: true })
+  await open()
+  await mail.sweep()
+  renameSync(vault.path('new/1.host'), vault.path('cur/1.host:2,FS'))
+  renameSync(vault.path('cur/2.host:2,S'), vault.path('.Work/cur/2.host:2,RS'))
+  rmSync(vault.path('cur/3.host:2,'))
+  const report = await sweepLater()
+  expect(report.messages).toMatchObject({ added: 0, changed: 0, moved: 2, removed: 1, total: 2 })
+  expect(report.contents).toEqual({})
+  expect((await mail.search('flagged')).hits[0]?.flags).toEqual(['seen', 'flagged'])
+  expect((await mail.search('marmalade')).hits[0]).toMatchObject({ folder: 'Work' })
+  expect(await find('damson')).toEqual([])
+  expect((await mail.status()).contents).toEqual({ ok: 1 })
+})
+
+test('a file name that now holds another mail is noticed, and no word of the old one stays', async () => {
+  vault.write('cur/1.host:2,S', { subject: 'Old words', attachments: { 'o.txt': 'obsolete' } })
+  await open()
+  await mail.sweep()
+  vault.write('cur/1.host:2,S', { subject: 'New', attachments: { 'n.txt': 'novelty' } })
+  const report = await mail.sweep({ full: true })
+  expect(report.messages).toMatchObject({ added: 0, changed: 1, total: 1 })
+  expect(await find('obsolete')).toEqual([])
+  expect(await find('old')).toEqual([])
+  expect(await find('novelty')).toEqual(['New'])
+})
+
+test('a mail that cannot be read has a row, and is read at a later sweep', async () => {
+  vault.write('cur/1.host:2,S', { subject: 'Secret' })
+  vault.write('cur/2.host:2,S', { subject: 'Open', attachments: { 'a.txt': 'apricots' } })
+  chmodSync(vault.path('cur/1.host:2,S'), 0)
+  await asOrdinaryUser(async () => {
+    await open()
+    const report = await mail.sweep()
+    expect(report.messages).toMatchObject({ added: 1, unreadable: 1, total: 2 })
+    expect(await find('open')).toEqual(['Open'])
+    expect((await sweepLater()).messages).toMatchObject({ added: 0, unreadable: 1, total: 2 })
+    chmodSync(vault.path('cur/1.host:2,S'), 0o600)
+    expect((await sweepLater()).messages).toMatchObject({ changed: 1, unreadable: 0, total: 2 })
+    expect(await find('secret')).toEqual(['Secret'])
+    await mail.close()
+  })
+})
+
+test('a content whose mail cannot be read is tried again, and never becomes a poison file', async () => {
+  vault.write('cur/1.host:2,S', { subject: 'Shut', attachments: { 'a.txt': 'apricots' } })
+  await asOrdinaryUser(async () => {
+    await open({ attachments: 'off' })
+    await mail.sweep()
+    chmodSync(vault.path('cur/1.host:2,S'), 0)
+    await open()
+    vi.setSystemTime(Date.now())
+    for (let n = 0; n < 5; n++) {
+      expect((await mail.sweep()).contents).toEqual({ 'failed-transient': 1 })
+      vi.setSystemTime(Date.now() + 86_400_000)
+    }
+    chmodSync(vault.path('cur/1.host:2,S'), 0o600)
+    expect((await mail.sweep()).contents).toEqual({ ok: 1 })
+    vi.useRealTimers()
+    await mail.close()
+  })
+})
+
+/** Root reads everything: what is about permissions is tried as nobody. */
+async function asOrdinaryUser(run: () => Promise<void>): Promise<void> {
+  if (process.getuid?.() !== 0) return run()
+  execFileSync('chown', ['-R', '65534:65534', vault.root])
+  process.seteuid?.(65534)
+  try {
+    await run()
+  } finally {
+    await mail?.close()
+    process.seteuid?.(0)
+  }
+}
+
+test('a vault that is gone, or whose place another folder took, loses no row', async () => {
+  vault.write('cur/1.host:2,S', { subject: 'Kept' })
+  const index = vault.path('.paperknife')
+  await open({ index })
+  await mail.sweep()
+  const aside = `${vault.root}-aside`
+  renameSync(vault.root, aside)
+  mkdirSync(vault.root)
+  renameSync(`${aside}/.paperknife`, index)
+  await open({ index })
+  await expect(mail.sweep()).rejects.toMatchObject({ code: 'E_VAULT_UNREADABLE' })
+  expect(await find('kept')).toEqual(['Kept'])
+  await mail.close()
+  renameSync(index, `${aside}/.paperknife`)
+  rmSync(vault.root, { recursive: true })
+  renameSync(aside, vault.root)
+  await open({ index })
+  expect((await mail.sweep()).messages).toMatchObject({ ...NOTHING, total: 1 })
+})
+
+test('a missing vault says so', async () => {
+  mail = await (
+    await import('../../src/api.js')
+  ).openVault({
+    vault: '/nowhere/at/all',
+    index: vault.path('elsewhere'),
+    sweeper: 'inline',
+  })
+  await expect(mail.sweep()).rejects.toMatchObject({ code: 'E_VAULT_UNREADABLE' })
+})
+
+test('the same document in many mails is read once', async () => {
+  for (let n = 0; n < 5; n++)
+    vault.write(`cur/${n}.host:2,S`, { subject: `Copy ${n}`, attachments: { 'a.txt': 'apricots' } })
+  await open()
+  expect((await mail.sweep()).contents).toEqual({ ok: 1 })
+  expect(await find('apricots')).toHaveLength(5)
+})
+
+test('attachments switched on later are all read then', async () => {
+  vault.write('cur/1.host:2,S', { subject: 'Later', attachments: { 'a.txt': 'apricots' } })
+  await open({ attachments: 'off' })
+  expect((await mail.sweep()).contents).toEqual({})
+  expect(await find('apricots')).toEqual([])
+  expect(await find('later')).toEqual(['Later'])
+  await open()
+  expect((await mail.sweep()).contents).toEqual({ ok: 1 })
+  expect(await find('apricots')).toEqual(['Later'])
+})
+
+test('states: too large, locked by nothing, unknown, lying names', async () => {
+  vault.write('cur/1.host:2,S', {
+    subject: 'Kinds',
+    attachments: {
+      'large.txt': 'x'.repeat(5_000),
+      'letter.docx': 'a text that calls itself a document',
+      'blob.xyz': Buffer.from([0, 1, 2, 3, 250, 251, 252, 0, 9, 8, 7, 0]),
+    },
+  })
+  await open({ limits: { partBytes: 4_000 } })
+  await mail.sweep()
+  const [explained] = await mail.explain('cur/1.host:2,S')
+  expect(explained?.parts.map(({ name, state }) => [name, state])).toEqual([
+    ['large.txt', 'too-large'],
+    ['letter.docx', 'ok'],
+    ['blob.xyz', 'unsupported'],
+  ])
+  expect(explained?.parts[0]?.next).toBe('read again when the limits change')
+  expect(await find('calls itself')).toEqual(['Kinds'])
+
+  await open({ limits: { partBytes: 6_000 } })
+  expect((await mail.sweep()).contents).toEqual({ ok: 1 })
+  expect((await mail.sweep()).contents).toEqual({})
+})
+
+test('a content that does harm costs its attempts and none of its neighbours', async () => {
+  vi.stubEnv('PAPERKNIFE_FAULTS', FAULTS)
+  vault.write('cur/1.host:2,S', {
+    subject: 'Poison',
+    attachments: {
+      'a.txt': 'FAULT text apples',
+      'b.txt': 'FAULT exit',
+      'c.txt': 'FAULT spin',
+      'd.txt': 'FAULT text damsons',
+    },
+  })
+  await open({ limits: { textTimeoutMs: 500, maxAttempts: 2 } })
+  const first = await mail.sweep()
+  expect(first.contents).toEqual({ ok: 2, 'failed-transient': 2 })
+  expect(first.retries).toBe(2)
+  expect(first.nextDue).toBeGreaterThan(Date.now() / 1000)
+  expect(await find('apples damsons')).toEqual(['Poison'])
+  expect((await mail.sweep()).contents).toEqual({})
+
+  vi.setSystemTime(Date.now() + 3_600_000)
+  expect((await mail.sweep()).contents).toEqual({ 'gave-up': 2 })
+  vi.setSystemTime(Date.now() + 86_400_000)
+  expect((await mail.sweep()).contents).toEqual({})
+  vi.useRealTimers()
+  const [explained] = await mail.explain('cur/1.host:2,S')
+  expect(explained?.parts[2]).toMatchObject({
+    state: 'gave-up',
+    detail: 'timeout: over 500 ms',
+    attempts: 2,
+  })
+  expect(await mail.reExtract({ states: ['gave-up'], dryRun: true })).toMatchObject({
+    contents: 2,
+    byState: { 'gave-up': 2 },
+  })
+  expect(await mail.reExtract({ name: 'b.*' })).toMatchObject({ contents: 1 })
+  expect((await mail.sweep()).contents).toEqual({ 'failed-transient': 1 })
+})
+
+test('a stopped sweep gives its claims back and the next one finishes', async () => {
+  vi.stubEnv('PAPERKNIFE_FAULTS', FAULTS)
+  for (let n = 0; n < 6; n++)
+    vault.write(`cur/${n}.host:2,S`, {
+      subject: `Slow ${n}`,
+      attachments: { 'a.txt': `FAULT slow 300 ${n}` },
+    })
+  await open()
+  const stopped = await mail.sweep({ signal: AbortSignal.timeout(900) })
+  expect(stopped.stopped).toBe(true)
+  const { contents } = await mail.status()
+  expect(contents['extracting'] ?? 0).toBe(0)
+  expect(contents['pending']).toBeGreaterThan(0)
+  await mail.sweep()
+  expect((await mail.status()).contents).toEqual({ ok: 6 })
+  const [explained] = await mail.explain('cur/0.host:2,S')
+  expect(explained?.parts[0]?.attempts).toBe(1)
+})
+
+test('a delivery is searchable at once and its folder is not compared', async () => {
+  vault.write('cur/1.host:2,S', { subject: 'Before' })
+  await open()
+  await mail.sweep()
+  vault.write('new/2.host', { subject: 'Arrived', attachments: { 'a.txt': 'apricots' } })
+  const { id } = await mail.deliver(vault.path('new/2.host'))
+  expect((await mail.search('arrived')).hits).toMatchObject([{ id, flags: [] }])
+  const report = await mail.sweep()
+  expect(report.messages).toMatchObject(NOTHING)
+  expect(report.contents).toEqual({ ok: 1 })
+  await expect(mail.deliver('new/3.host')).rejects.toMatchObject({ code: 'E_NOT_FOUND' })
+})
+
+test('verify agrees after a sweep and tells every difference after that', async () => {
+  vault.write('cur/1.host:2,S', { subject: 'One', attachments: { 'a.txt': 'apricots' } })
+  await open()
+  await mail.sweep()
+  expect(await mail.verify()).toMatchObject({ agrees: true, differences: [], messages: 1 })
+  vault.write('cur/2.host:2,S', { subject: 'Two' })
+  expect((await mail.verify()).differences).toEqual(['cur/2.host:2,S is not in the index'])
+})
+
+test('text of a deleted mail is in no file of the index after a purge', async () => {
+  vault.write('cur/1.host:2,S', {
+    subject: 'Zwetschgenkuchen',
+    body: 'quittengelee',
+    attachments: { 'mirabellen.txt': 'holunderbluetensirup' },
+  })
+  vault.write('cur/2.host:2,S', { subject: 'Stays' })
+  await open({ keepTexts: 'on' })
+  await mail.sweep()
+  rmSync(vault.path('cur/1.host:2,S'))
+  await mail.sweep({ full: true })
+  expect(await mail.verify({ purge: true })).toMatchObject({ agrees: true, purged: true })
+  await mail.close()
+  for (const file of ['index.db', 'extracts.db'])
+    for (const word of ['wetschgenkuchen', 'quittengelee', 'holunderbluetensirup', 'mirabellen'])
+      expect(
+        readFileSync(vault.path('.paperknife', file)).includes(word),
+        `${word} in ${file}`,
+      ).toBe(false)
+})
+
+test('a mail whose date lies says when it came by its file', async () => {
+  writeFileSync(
+    vault.path('cur/1.host:2,S'),
+    letter({ subject: 'Liar', date: 'Mon, 1 Jan 1900 00:00:00 +0000' }),
+  )
+  utimesSync(vault.path('cur/1.host:2,S'), 1_600_000_000, 1_600_000_000)
+  await open()
+  await mail.sweep()
+  expect((await mail.search('liar')).hits[0]?.date).toBe(1_600_000_000)
+})
+
+test('several vaults are searched as one, page by page', async () => {
+  const other = new TestVault()
+  try {
+    for (let n = 0; n < 4; n++) {
+      vault.write(`cur/${n}.a:2,S`, { subject: `A ${n}`, body: 'pear', date: day(n * 2) })
+      other.write(`cur/${n}.b:2,S`, { subject: `B ${n}`, body: 'pear', date: day(n * 2 + 1) })
+    }
+    const { openVault } = await import('../../src/api.js')
+    mail = await openVault({ vaults: [vault.root, other.root], sweeper: 'inline', ocr: false })
+    expect((await mail.sweep()).messages).toMatchObject({ added: 8, total: 8 })
+    const seen: string[] = []
+    let after: string | undefined
+    do {
+      const page = await mail.search('pear', { limit: 3, ...(after !== undefined && { after }) })
+      seen.push(...page.hits.map(({ subject, vault: at }) => `${subject} in ${at}`))
+      after = page.next
+    } while (after !== undefined)
+    expect(seen).toEqual([3, 2, 1, 0].flatMap((n) => [`B ${n} in 1`, `A ${n} in 0`]))
+    expect((await mail.excerpts((await mail.search('pear')).hits))[0]?.vault).toBe(1)
+  } finally {
+    await mail.close()
+    other.remove()
+  }
+})
+
+function day(n: number): string {
+  return new Date(Date.UTC(2026, 1, n + 1)).toUTCString().replace('GMT', '+0000')
+}
