@@ -3,6 +3,7 @@ import { calendar } from './calendar.js'
 import { csv } from './csv.js'
 import { doc } from './doc.js'
 import { docx } from './docx.js'
+import { epub } from './epub.js'
 import { html } from './html.js'
 import { image } from './image.js'
 import { oleObject } from './ole-embedded.js'
@@ -25,6 +26,7 @@ export const EXTRACTORS: readonly Extractor[] = [
   xlsx,
   pptx,
   opendocument,
+  epub,
   pdf,
   image,
   doc,

@@ -6,7 +6,6 @@ import { posix } from 'node:path'
 import type { Context } from '../extractor.js'
 import { inflateHead, type ZipEntry } from '../zip.js'
 import type { OfficePackage, Relationships } from './package.js'
-import { unwrapOleObject } from './ole-object.js'
 import { pictureSize } from './picture-size.js'
 
 /** Bytes looked at for a picture's header; JPEG may carry metadata before it. */
@@ -64,9 +63,7 @@ export class Inside {
     this.#pictures = []
     for (const member of documents) {
       const bytes = await this.#pack.bytes(member)
-      if (!bytes) continue
-      for (const { name, content } of await unwrapOleObject(bytes, posix.basename(member)))
-        await this.#context.nested(content, name)
+      if (bytes) await this.#context.nested(bytes, posix.basename(member))
     }
     for (const member of pictures) await this.#picture(member)
   }
