@@ -10,6 +10,7 @@ import { oleObject } from './ole-embedded.js'
 import { opendocument } from './opendocument.js'
 import { pdf } from './pdf.js'
 import { plain } from './plain.js'
+import { ppt } from './ppt.js'
 import { pptx } from './pptx.js'
 import { rtf } from './rtf.js'
 import { xls } from './xls.js'
@@ -31,6 +32,7 @@ export const EXTRACTORS: readonly Extractor[] = [
   image,
   doc,
   xls,
+  ppt,
   oleObject,
   rtf,
   html,

@@ -1,0 +1,384 @@
+/**
+ * PowerPoint 97 to 2003: slides in order, each a page, its shapes from top to bottom and left to right,
+ * its notes and comments behind it; footers once, link targets, embedded documents, pictures.
+ *
+ * The persist directory says which copy of a slide is the last one saved. Masters, layouts and handouts are not
+ * read, so their prompts do not appear. A presentation whose directory is lost is read record by record.
+ * Format: [MS-PPT], [MS-ODRAW].
+ */
+import { constants, inflateSync } from 'node:zlib'
+import { Cut } from './budget.js'
+import { Declined, type Context, type Extractor, type Facts, type Source } from './extractor.js'
+import { readPictures } from './office-art.js'
+import { OleFile } from './ole.js'
+import { writeOleProperties } from './ole-properties.js'
+import type { TextSink } from './sink.js'
+
+export const ppt: Extractor = {
+  name: 'ppt',
+  version: 1,
+  title: 'PowerPoint 97 to 2003 (ppt, pps, pot)',
+  types: ['application/vnd.ms-powerpoint'],
+  extensions: ['ppt', 'pps', 'pot'],
+  lane: 'text',
+  extract: readPpt,
+}
+
+/** Record types, [MS-PPT] 2.13.24. */
+const TYPE = {
+  document: 0x03e8,
+  slide: 0x03ee,
+  notes: 0x03f0,
+  notesAtom: 0x03f1,
+  slidePersist: 0x03f3,
+  master: 0x03f8,
+  links: 0x0409,
+  drawing: 0x040c,
+  outlineText: 0x0f9e,
+  textHeader: 0x0f9f,
+  textChars: 0x0fa0,
+  textBytes: 0x0fa8,
+  string: 0x0fba,
+  link: 0x0fd7,
+  headersFooters: 0x0fd9,
+  slideList: 0x0ff0,
+  userEdit: 0x0ff5,
+  object: 0x1011,
+  persistDirectory: 0x1772,
+  comment: 0x2ee0,
+  group: 0xf003,
+  shape: 0xf004,
+  textBox: 0xf00d,
+  childAnchor: 0xf00f,
+  anchor: 0xf010,
+} as const
+
+const ENCRYPTED = 0xf3d1c4df
+/** Containers inside containers; real ones stay under 20. */
+const DEPTH_MAX = 60
+/** Records looked at in one container. */
+const RECORDS_MAX = 100_000
+/** Saves of one file followed; the oldest lie behind. */
+const EDITS_MAX = 10_000
+
+interface PptRecord {
+  type: number
+  instance: number
+  isContainer: boolean
+  at: number
+  body: Buffer
+}
+
+async function readPpt({ bytes }: Source, sink: TextSink, context: Context): Promise<Facts> {
+  const ole = new OleFile(bytes)
+  const stream = ole.readPath('PowerPoint Document')
+  if (!stream) throw new Error('no PowerPoint Document stream')
+  context.budget.takeBytes(stream.length)
+  const user = ole.readPath('Current User')
+  if (user && user.length >= 20 && user.readUInt32LE(12) === ENCRYPTED)
+    throw new Declined('locked', 'password needed')
+  writeOleProperties(ole, sink)
+
+  const lastEdit = user && user.length >= 20 ? user.readUInt32LE(16) : undefined
+  const persist = persistDirectory(stream, lastEdit ?? lastUserEdit(stream))
+  const document = persist && recordAt(stream, persist.at(persist.documentId))
+  const facts: Facts = {}
+  if (persist && document?.type === TYPE.document)
+    facts.pageCount = readDocument(stream, document, persist, sink)
+  else {
+    readLoose(stream, sink)
+    facts.partial = 'the directory of slides is missing or damaged; the text was read as it stands'
+  }
+
+  for (const object of children(stream))
+    if (object.type === TYPE.object) await readEmbedded(object, context)
+  const pictures = ole.readPath('Pictures')
+  if (pictures && (await readPictures(pictures, context)) > 0) facts.empty = 'only-images'
+  return facts
+}
+
+interface Persist {
+  documentId: number
+  /** Place of a persist object, or -1. */
+  at(id: number): number
+}
+
+/** Follows the saves from the last to the first; the newest place of each object counts. [MS-PPT] 2.1.2 */
+function persistDirectory(stream: Buffer, lastEdit: number | undefined): Persist | undefined {
+  if (lastEdit === undefined) return undefined
+  const places = new Map<number, number>()
+  let documentId = -1
+  const seen = new Set<number>()
+  for (let at = lastEdit; !seen.has(at) && seen.size < EDITS_MAX;) {
+    seen.add(at)
+    const edit = recordAt(stream, at)
+    if (edit?.type !== TYPE.userEdit || edit.body.length < 20) break
+    if (documentId < 0) documentId = edit.body.readUInt32LE(16)
+    const directory = recordAt(stream, edit.body.readUInt32LE(12))
+    if (directory?.type === TYPE.persistDirectory) readPlaces(directory.body, places)
+    at = edit.body.readUInt32LE(8)
+    if (at === 0) break
+  }
+  return documentId < 0 ? undefined : { documentId, at: (id) => places.get(id) ?? -1 }
+}
+
+function readPlaces(body: Buffer, places: Map<number, number>): void {
+  let at = 0
+  while (at + 4 <= body.length) {
+    const head = body.readUInt32LE(at)
+    const first = head & 0xfffff
+    const count = head >>> 20
+    at += 4
+    for (let i = 0; i < count && at + 4 <= body.length; i++, at += 4)
+      if (!places.has(first + i)) places.set(first + i, body.readUInt32LE(at))
+  }
+}
+
+/** The last save in the stream, when the Current User stream is missing. */
+function lastUserEdit(stream: Buffer): number | undefined {
+  let last: number | undefined
+  for (const { type, at } of children(stream)) if (type === TYPE.userEdit) last = at
+  return last
+}
+
+/** A text of a slide as the outline keeps it. */
+interface Outline {
+  id: number
+  slideId: number
+  texts: string[]
+}
+
+/** @returns the number of slides */
+function readDocument(
+  stream: Buffer,
+  document: PptRecord,
+  persist: Persist,
+  sink: TextSink,
+): number {
+  const lists = children(document.body).filter(({ type }) => type === TYPE.slideList)
+  const slides = lists
+    .filter(({ instance }) => instance === 0)
+    .flatMap(({ body }) => outlines(body))
+  const notes = lists.filter(({ instance }) => instance === 2).flatMap(({ body }) => outlines(body))
+
+  const notesOfSlide = new Map<number, PptRecord>()
+  for (const { id } of notes) {
+    const record = recordAt(stream, persist.at(id))
+    const atom = record?.type === TYPE.notes ? firstOf(record.body, TYPE.notesAtom) : undefined
+    if (record && atom && atom.body.length >= 4) notesOfSlide.set(atom.body.readUInt32LE(0), record)
+  }
+
+  const footers = new Set<string>()
+  collectFooters(document.body, footers)
+  slides.forEach((slide, nth) => {
+    sink.page(nth + 1)
+    const record = recordAt(stream, persist.at(slide.id))
+    if (record?.type === TYPE.slide) {
+      writeShapes(record.body, slide.texts, sink)
+      collectFooters(record.body, footers)
+      for (const comment of all(record.body, TYPE.comment))
+        for (const { type, instance, body } of children(comment.body))
+          if (type === TYPE.string && instance === 1) line(sink, body.toString('utf16le'))
+    } else for (const text of slide.texts) line(sink, text)
+    const own = notesOfSlide.get(slide.slideId)
+    if (own) writeShapes(own.body, [], sink)
+  })
+  for (const footer of footers) line(sink, footer)
+  for (const links of children(document.body).filter(({ type }) => type === TYPE.links))
+    for (const link of children(links.body))
+      if (link.type === TYPE.link)
+        for (const { type, instance, body } of children(link.body))
+          if (type === TYPE.string && instance === 1) writeLink(sink, body.toString('utf16le'))
+  return slides.length
+}
+
+/** Slides of a list with the texts that their shapes refer to. */
+function outlines(list: Buffer): Outline[] {
+  const found: Outline[] = []
+  for (const { type, body } of children(list)) {
+    if (type === TYPE.slidePersist && body.length >= 16)
+      found.push({ id: body.readUInt32LE(0), slideId: body.readUInt32LE(12), texts: [] })
+    else if (type === TYPE.textHeader) found.at(-1)?.texts.push('')
+    else {
+      const text = textOf(type, body)
+      const slide = found.at(-1)
+      if (text !== undefined && slide) {
+        if (slide.texts.length === 0) slide.texts.push('')
+        slide.texts[slide.texts.length - 1] += text
+      }
+    }
+  }
+  return found
+}
+
+interface Shape {
+  text: string
+  isTitle: boolean
+  top: number
+  left: number
+}
+
+/** Writes the shapes of a slide: titles, then from top to bottom; those without a place keep their order. */
+function writeShapes(slide: Buffer, outline: readonly string[], sink: TextSink): void {
+  const shapes: Shape[] = []
+  const used = new Set<number>()
+  const walk = (body: Buffer, place: [number, number] | undefined, depth: number): void => {
+    if (depth > DEPTH_MAX) return
+    for (const record of children(body)) {
+      if (record.type === TYPE.group) {
+        // the first shape of a group is the group itself: its place is that of all inside
+        const first = firstOf(record.body, TYPE.shape)
+        walk(record.body, place ?? (first && placeOf(first.body)), depth + 1)
+      } else if (record.type === TYPE.shape) {
+        const box = firstOf(record.body, TYPE.textBox)
+        if (!box) continue
+        const { text, isTitle } = boxText(box.body, outline, used)
+        const [top, left] = place ?? placeOf(record.body) ?? [Infinity, Infinity]
+        if (text.trim() !== '') shapes.push({ text, isTitle, top, left })
+      } else if (record.isContainer) walk(record.body, place, depth + 1)
+    }
+  }
+  for (const drawing of children(slide))
+    if (drawing.type === TYPE.drawing) {
+      // the patriarch group is the slide, not a group on it
+      const root = firstOf(drawing.body, 0xf002)
+      for (const { type, body } of children(root?.body ?? drawing.body))
+        if (type === TYPE.group) walk(body, undefined, 0)
+        else if (type === TYPE.shape) walk(body, undefined, 0)
+    }
+  shapes.sort(
+    (a, b) =>
+      Number(b.isTitle) - Number(a.isTitle) || compare(a.top, b.top) || compare(a.left, b.left),
+  )
+  for (const { text } of shapes) line(sink, text)
+  // texts that no shape refers to are still what the outline shows
+  outline.forEach((text, nth) => {
+    if (!used.has(nth)) line(sink, text)
+  })
+}
+
+function compare(a: number, b: number): number {
+  return a === b ? 0 : a - b
+}
+
+/** Top and left of a shape, in master units. [MS-PPT] 2.9.5 */
+function placeOf(shape: Buffer): [number, number] | undefined {
+  const anchor = firstOf(shape, TYPE.anchor)?.body
+  if (anchor && anchor.length >= 16) return [anchor.readInt32LE(0), anchor.readInt32LE(4)]
+  if (anchor && anchor.length >= 8) return [anchor.readInt16LE(0), anchor.readInt16LE(2)]
+  return undefined
+}
+
+/** Kinds of text, TextHeaderAtom: title and centred title. */
+const TITLES = new Set([0, 6])
+
+function boxText(
+  box: Buffer,
+  outline: readonly string[],
+  used: Set<number>,
+): { text: string; isTitle: boolean } {
+  let text = ''
+  let isTitle = false
+  for (const { type, body } of children(box)) {
+    if (type === TYPE.textHeader && body.length >= 4) isTitle = TITLES.has(body.readUInt32LE(0))
+    else if (type === TYPE.outlineText && body.length >= 4) {
+      const index = body.readUInt32LE(0)
+      if (used.has(index)) continue
+      used.add(index)
+      text += outline[index] ?? ''
+    } else text += textOf(type, body) ?? ''
+  }
+  return { text, isTitle }
+}
+
+function textOf(type: number, body: Buffer): string | undefined {
+  if (type === TYPE.textChars) return body.toString('utf16le')
+  if (type === TYPE.textBytes) return body.toString('latin1')
+  return undefined
+}
+
+function collectFooters(body: Buffer, footers: Set<string>): void {
+  for (const { body: container } of children(body).filter(
+    ({ type }) => type === TYPE.headersFooters,
+  ))
+    for (const { type, body: text } of children(container))
+      if (type === TYPE.string) footers.add(text.toString('utf16le').trim())
+}
+
+/** Every text in the stream in its order, masters left out. */
+function readLoose(stream: Buffer, sink: TextSink): void {
+  const walk = (body: Buffer, depth: number): void => {
+    for (const record of children(body)) {
+      const text = textOf(record.type, record.body)
+      if (text !== undefined) line(sink, text)
+      else if (record.isContainer && record.type !== TYPE.master && depth < DEPTH_MAX)
+        walk(record.body, depth + 1)
+    }
+  }
+  walk(stream, 0)
+}
+
+/** An embedded document, compressed or not. [MS-PPT] 2.10.34 */
+async function readEmbedded({ instance, body }: PptRecord, context: Context): Promise<void> {
+  let bytes = body
+  if (instance === 1) {
+    const left = context.budget.bytesLeft
+    try {
+      bytes = inflateSync(body.subarray(4), {
+        maxOutputLength: Math.max(1, left),
+        finishFlush: constants.Z_SYNC_FLUSH,
+      })
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE')
+        throw new Cut('archive-bytes')
+      return
+    }
+  }
+  context.budget.takeBytes(bytes.length)
+  await context.nested(bytes, 'embedded object')
+}
+
+function line(sink: TextSink, text: string): void {
+  if (text.trim() !== '') sink.line(text.replace(/[\r\v]/g, '\n').trimEnd())
+}
+
+function writeLink(sink: TextSink, target: string): void {
+  if (/^(https?|mailto|ftp):/i.test(target)) line(sink, target.replace(/^mailto:/i, ''))
+}
+
+/** The record at a place; its body ends where the stream ends at the latest. */
+function recordAt(stream: Buffer, at: number): PptRecord | undefined {
+  if (at < 0 || at + 8 > stream.length) return undefined
+  const head = stream.readUInt16LE(at)
+  return {
+    type: stream.readUInt16LE(at + 2),
+    instance: head >> 4,
+    isContainer: (head & 15) === 15,
+    at,
+    body: stream.subarray(at + 8, at + 8 + stream.readUInt32LE(at + 4)),
+  }
+}
+
+function children(body: Buffer): PptRecord[] {
+  const found: PptRecord[] = []
+  for (let at = 0; at + 8 <= body.length && found.length < RECORDS_MAX;) {
+    const record = recordAt(body, at) as PptRecord
+    found.push(record)
+    at += 8 + body.readUInt32LE(at + 4)
+  }
+  return found
+}
+
+function firstOf(body: Buffer, wanted: number): PptRecord | undefined {
+  return children(body).find(({ type }) => type === wanted)
+}
+
+/** Records of a type at any depth. */
+function all(body: Buffer, wanted: number, depth = 0): PptRecord[] {
+  if (depth > DEPTH_MAX) return []
+  return children(body).flatMap((record) => {
+    if (record.type === wanted) return [record]
+    // tags of programs hold containers without being marked as such
+    return record.isContainer || record.type === 0x138b ? all(record.body, wanted, depth + 1) : []
+  })
+}
