@@ -230,19 +230,14 @@ export class Evaluator {
 
   /** Ids of a driver in batches, tested against the other conditions. */
   private both(nodes: readonly Node[], range: Range, limit: number): number[] {
-    let { lo, hi } = range
+    let bounds = range
     const rest: Node[] = []
     for (const node of nodes) {
       const test = node.kind === 'row' && node.test.kind === 'date' ? node.test : undefined
-      if (!test) {
-        rest.push(node)
-        continue
-      }
-      // ids are dates moved up by at most `shift`
-      if (test.from !== undefined) lo = Math.max(lo, test.from)
-      if (test.until !== undefined) hi = Math.min(hi, test.until - 1 + this.shift)
-      if (this.shift > 0) rest.push(node)
+      if (test) bounds = this.dated(test, bounds)
+      if (!test || this.shift > 0) rest.push(node)
     }
+    let { lo, hi } = bounds
     if (lo > hi) return []
     const { driver, others } = this.split(rest)
     const filter = joined('and', others)
@@ -260,6 +255,17 @@ export class Evaluator {
       const wanted =
         found.length > 0 ? ((limit - found.length) * seen * 1.2) / found.length : seen * 2
       batch = Math.min(BATCH_MAX, Math.max(BATCH_FIRST, Math.ceil(wanted)))
+    }
+  }
+
+  /** Ids that a date allows: dates moved up by at most `shift`. */
+  private dated(
+    { from, until }: { readonly from?: number; readonly until?: number },
+    { lo, hi }: Range,
+  ): Range {
+    return {
+      lo: from === undefined ? lo : Math.max(lo, from),
+      hi: until === undefined ? hi : Math.min(hi, until - 1 + this.shift),
     }
   }
 
@@ -305,7 +311,6 @@ export class Evaluator {
   }
 
   private rows(test: RowTest, range: Range, limit: number): number[] {
-    if (test.kind === 'date') return this.both([{ kind: 'row', test }], range, limit)
     if (test.kind === 'folder' && test.ids.length !== 1) {
       const each = test.ids.map((id): Node => ({
         kind: 'row',
@@ -313,13 +318,14 @@ export class Evaluator {
       }))
       return this.either(each, range, limit)
     }
+    const { lo, hi } = test.kind === 'date' ? this.dated(test, range) : range
     const condition = conditionOf(test)
     // sizes are not in date order: sorting is cheap for few, and where many match the newest are found at once
     const isSorted = test.kind !== 'size' || this.countRows(test) < COUNTED_MAX
     const index = (isSorted && condition.index) || 'NOT INDEXED'
     return this.statement(
       `SELECT id FROM message ${index} WHERE ${condition.where} AND id BETWEEN ? AND ? ORDER BY id DESC LIMIT ?`,
-    ).all(...condition.values, BigInt(range.lo), BigInt(range.hi), BigInt(limit))
+    ).all(...condition.values, BigInt(lo), BigInt(hi), BigInt(limit))
   }
 
   private statement(sql: string): Statement<unknown[], number> {

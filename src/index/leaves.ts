@@ -37,10 +37,16 @@ export const FIELD_COLUMNS: Record<Field, number> = {
 export const LEAF_LIMITS = Object.freeze({
   /** Terms that one word may stand for. */
   terms: 1_000,
-  /** Terms looked at to find those: ids grow with first use, so the frequent ones come first. */
-  candidates: 6_000,
+  /** Terms looked at to find those, in order of first use, which puts the frequent ones first. */
+  candidates: 3_000,
+  /** When there are more, the newest of them are looked at too: numbers that occur once. */
+  newest: 500,
   /** Terms put in at an open end of a phrase. */
   phraseEnd: 10,
+  /** Trigrams that two letters may begin. */
+  grams: 400,
+  /** Terms looked through for one letter. */
+  scanned: 20_000,
 })
 
 /** Tokens in a row, in any of the columns of `mask`. */
@@ -91,19 +97,30 @@ const NONE: Terms = { terms: [], isCut: false }
 /** Reads the vocabulary. Statements are prepared once a connection. */
 export class Vocabulary {
   private readonly exactly: Statement<[string], Term>
-  private readonly between: Statement<[string, string, number, number], Term>
-  private readonly grams: Statement<[string, number], Term>
+  private readonly between: Statement<[string, string, number], Term>
+  private readonly first: Statement<[string, number], Term>
+  private readonly last: Statement<[string, number], Term>
+  private readonly gramsOf: Statement<[string, string, number], string>
+  private readonly scan: Statement<[string, number], Term>
+  private readonly lastId: Statement<[], number | null>
 
   constructor(db: Database) {
-    this.exactly = db.prepare('SELECT text, messages, mask, newest FROM term WHERE text = ?')
-    this.between = db.prepare(
-      'SELECT text, messages, mask, newest FROM term WHERE text >= ? AND text < ? AND mask & ? LIMIT ?',
+    const columns = 'SELECT t.text, t.messages, t.mask, t.newest FROM'
+    this.exactly = db.prepare(`${columns} term t WHERE text = ?`)
+    this.between = db.prepare(`${columns} term t WHERE text >= ? AND text < ? LIMIT ?`)
+    // CROSS JOIN keeps the trigram table outside, in the order of its row ids
+    const grams = `${columns} term_gram g CROSS JOIN term t ON t.id = g.rowid WHERE term_gram MATCH ?`
+    this.first = db.prepare(`${grams} ORDER BY g.rowid LIMIT ?`)
+    this.last = db.prepare(`${grams} ORDER BY g.rowid DESC LIMIT ?`)
+    this.gramsOf = db
+      .prepare<[string, string, number], string>(
+        'SELECT term FROM gram_count WHERE term >= ? AND term < ? LIMIT ?',
+      )
+      .pluck()
+    this.scan = db.prepare(
+      `${columns} term t WHERE id <= ${LEAF_LIMITS.scanned} AND instr(text, ?) > 0 AND mask & ?`,
     )
-    // CROSS JOIN keeps the trigram table outside: its row ids come in ascending order, frequent terms first
-    this.grams = db.prepare(
-      `SELECT t.text, t.messages, t.mask, t.newest FROM term_gram g CROSS JOIN term t ON t.id = g.rowid
-       WHERE term_gram MATCH ? ORDER BY g.rowid LIMIT ?`,
-    )
+    this.lastId = db.prepare<[], number | null>('SELECT max(id) FROM term').pluck()
   }
 
   /** The term itself, when a message holds it in one of the columns. */
@@ -113,18 +130,32 @@ export class Vocabulary {
   }
 
   starting(beginning: string, mask: number, limit: number): Terms {
-    const rows = this.between.all(
-      beginning,
-      beginning + '\u{10ffff}',
-      mask,
-      LEAF_LIMITS.candidates + 1,
+    if (beginning.length > 1) {
+      return this.matching(` ${beginning}`, (text) => text.startsWith(beginning), mask, limit)
+    }
+    const rows = this.between.all(beginning, beginning + LAST, LEAF_LIMITS.candidates + 1)
+    const isCut = rows.length > LEAF_LIMITS.candidates
+    return frequent(
+      rows.filter((row) => row.mask & mask),
+      limit,
+      isCut,
     )
-    return frequent(rows, limit, rows.length > LEAF_LIMITS.candidates)
   }
 
-  /** Terms that contain a text of three characters or more. */
+  /** Terms that contain a text. */
   containing(part: string, mask: number, limit: number): Terms {
-    return this.matching(part, (text) => text.includes(part), mask, limit)
+    const chars = [...part].length
+    if (chars >= 3) return this.matching(part, (text) => text.includes(part), mask, limit)
+    if (chars === 1) {
+      const isCut = (this.lastId.get() ?? 0) > LEAF_LIMITS.scanned
+      return frequent(this.scan.all(part, mask), limit, isCut)
+    }
+    // every place of two letters in a term begins a trigram, for a space stands at its end
+    const grams = this.gramsOf.all(part, part + LAST, LEAF_LIMITS.grams + 1)
+    const isCut = grams.length > LEAF_LIMITS.grams
+    const some = grams.slice(0, LEAF_LIMITS.grams)
+    const found = this.candidates(some.map(quote).join(' OR '), () => true, mask, limit)
+    return { ...found, isCut: found.isCut || isCut }
   }
 
   ending(end: string, mask: number, limit: number): Terms {
@@ -141,12 +172,30 @@ export class Vocabulary {
     if (chars.length < 3) return NONE
     const grams = new Set<string>()
     for (let i = 0; i + 3 <= chars.length; i += 1) grams.add(chars.slice(i, i + 3).join(''))
-    const expression = [...grams].map(quote).join(' AND ')
-    const rows = this.grams.all(expression, LEAF_LIMITS.candidates + 1)
+    return this.candidates([...grams].map(quote).join(' AND '), test, mask, limit)
+  }
+
+  private candidates(
+    expression: string,
+    test: (text: string) => boolean,
+    mask: number,
+    limit: number,
+  ): Terms {
+    if (expression === '') return NONE
+    const rows = this.first.all(expression, LEAF_LIMITS.candidates)
+    const isCut = rows.length === LEAF_LIMITS.candidates
+    if (isCut) {
+      const known = new Set(rows.map((row) => row.text))
+      const newest = this.last.all(expression, LEAF_LIMITS.newest)
+      rows.push(...newest.filter((row) => !known.has(row.text)))
+    }
     const found = rows.filter((row) => (row.mask & mask) !== 0 && test(row.text))
-    return frequent(found, limit, rows.length > LEAF_LIMITS.candidates)
+    return frequent(found, limit, isCut)
   }
 }
+
+/** Sorts after every text that begins alike. */
+const LAST = '\u{10ffff}'
 
 function frequent(rows: Term[], limit: number, isCut: boolean): Terms {
   rows.sort((a, b) => b.messages - a.messages || b.newest - a.newest)
@@ -173,18 +222,24 @@ export function leafOf(node: TextNode, vocabulary: Vocabulary): Leaf | null {
   if (only?.run) builder.paired([SINGLE + only.text])
   else if (only) builder.word(only.text, node)
   else builder.phrase(inner(all), node)
-  if (!only || /\p{N}/u.test(node.text)) {
-    for (const form of joinedForms(node.text)) {
-      const parts = form.split(' ')
-      if (parts.length === 1) builder.word(form, node)
-      else
-        builder.phrase(
-          parts.map((text) => ({ text })),
-          node,
-        )
-    }
+  for (const parts of joinedAlike(node.text, all)) {
+    if (parts.length === 1) builder.word(parts[0] as string, node)
+    else
+      builder.phrase(
+        parts.map((text) => ({ text })),
+        node,
+      )
   }
   return builder.leaf()
+}
+
+/** Joined forms that stand for the whole of what was typed, as tokens; a form of one word of a phrase says nothing of the rest. */
+export function joinedAlike(typed: string, all: readonly Token[]): string[][] {
+  if (all.length < 2) return []
+  const whole = all.map((token) => token.text).join('')
+  return joinedForms(typed)
+    .map((form) => form.split(' '))
+    .filter((parts) => parts.join('') === whole)
 }
 
 /** The tokens a query asks for: a run at the word's end may go on, so its outer single character is left out. */
@@ -231,7 +286,7 @@ class LeafBuilder {
   /** One or two letters: anywhere inside the words of subject and people, as a whole word elsewhere. */
   private short(text: string): void {
     const head = this.columns & HEAD
-    if (head) this.take(this.vocabulary.starting(text, head, LEAF_LIMITS.terms), head)
+    if (head) this.take(this.vocabulary.containing(text, head, LEAF_LIMITS.terms), head)
     const rest = this.columns & ~HEAD
     const term = rest ? this.vocabulary.term(text, rest) : undefined
     if (term) this.add([text], term.mask & this.columns, term)

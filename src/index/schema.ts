@@ -123,6 +123,7 @@ CREATE TABLE term (
 CREATE VIRTUAL TABLE term_gram USING fts5(
   text, content='', contentless_delete=1, tokenize='trigram case_sensitive 1', detail=none, columnsize=1
 );
+CREATE VIRTUAL TABLE gram_count USING fts5vocab(term_gram, row);
 CREATE VIRTUAL TABLE word_count USING fts5vocab(words, row);
 CREATE VIRTUAL TABLE word_column USING fts5vocab(words, col);
 `
