@@ -237,7 +237,8 @@ export class Evaluator {
       if (test) bounds = this.dated(test, bounds)
       if (!test || this.shift > 0) rest.push(node)
     }
-    let { lo, hi } = bounds
+    const { lo } = bounds
+    let { hi } = bounds
     if (lo > hi) return []
     const { driver, others } = this.split(rest)
     const filter = joined('and', others)
