@@ -109,6 +109,6 @@ export async function photographJpeg(): Promise<Uint8Array> {
         pixels[(y * width + x) * 3 + c] = Math.max(0, Math.min(255, (value as number) + noise))
     }
   return sharp(pixels, { raw: { width, height, channels: 3 } })
-    .jpeg({ quality: 55 })
+    .jpeg({ quality: 80 })
     .toBuffer()
 }

@@ -9,20 +9,26 @@ import {
   counted,
   dateText,
   durationText,
+  note,
   plain,
   print,
   printJson,
 } from './terminal.js'
 
+/** Messages on screen, for a name or content that many carry. */
+const MESSAGES = 10
+
 export const run: Run = async (given) => {
   const mail = await openVault(vaultOptions(given))
   try {
     const explanations = await mail.explain(given.positional.slice(1).join(' '))
-    for (const explanation of explanations) {
+    const shown = given.has('json') ? explanations : explanations.slice(0, MESSAGES)
+    for (const [i, explanation] of shown.entries()) {
       if (given.has('json')) {
         await printJson(explanation)
         continue
       }
+      if (i > 0) await print()
       const { subject, date, folder, path, messageId, parts } = explanation
       await print(bold(plain(subject) || '(no subject)'))
       await print(
@@ -32,8 +38,9 @@ export const run: Run = async (given) => {
       )
       if (parts.length === 0) await print('  no attachments')
       for (const part of parts) for (const line of partLines(part)) await print(`  ${line}`)
-      await print()
     }
+    if (shown.length < explanations.length)
+      note(`and ${explanations.length - shown.length} more messages; --json lists them all`)
     return explanations.length > 0 ? EXIT.done : EXIT.nothingFound
   } finally {
     await mail.close()
@@ -46,9 +53,9 @@ function partLines(part: ExplainedPart): string[] {
     part.engine,
     part.pages !== undefined && counted(part.pages, 'page'),
     part.ocrPages && `${part.ocrPages} recognised`,
-    part.chars !== undefined && counted(part.chars, 'character'),
+    part.state === 'ok' && part.chars !== undefined && counted(part.chars, 'character'),
     part.cutBy && `cut by ${part.cutBy}`,
-    part.ms !== undefined && durationText(part.ms),
+    part.extractor && part.ms !== undefined && durationText(part.ms),
     part.attempts > 1 && `${part.attempts} attempts`,
   ].filter((fact): fact is string => typeof fact === 'string' && fact !== '')
   return [

@@ -33,7 +33,7 @@ export const run: Run = async (given, { signal }) => {
   const printsText = !given.has('json') && out === undefined && one !== undefined && !isFolder(one)
 
   async function* files(): AsyncGenerator<string> {
-    for await (const { file, mirrored } of found(given, missing)) {
+    for await (const { file, mirrored } of found(given, missing, signal)) {
       if (signal.aborted) return
       if (out !== undefined) {
         if (isInside(out, file)) continue
@@ -143,7 +143,11 @@ async function writeText(file: string, text: string): Promise<void> {
 }
 
 /** Files named, listed and found in folders, in that order. What is no file goes into `missing`. */
-async function* found(given: Arguments, missing: string[]): AsyncGenerator<Found> {
+async function* found(
+  given: Arguments,
+  missing: string[],
+  signal: AbortSignal,
+): AsyncGenerator<Found> {
   const folders = given.positional.filter(isFolder).length
   for (const word of given.positional) {
     if (!isFolder(word)) {
@@ -158,16 +162,16 @@ async function* found(given: Arguments, missing: string[]): AsyncGenerator<Found
   }
   const list = given.text('files-from')
   if (list === undefined) return
-  for await (const file of lines(list)) {
+  for await (const file of lines(list, signal)) {
     if (file === '') continue
     if (await isFile(file)) yield { file, mirrored: mirrored(file) }
     else missing.push(file)
   }
 }
 
-async function* lines(list: string): AsyncGenerator<string> {
+async function* lines(list: string, signal: AbortSignal): AsyncGenerator<string> {
   if (list === '-') {
-    yield* createInterface({ input: process.stdin, crlfDelay: Infinity })
+    yield* createInterface({ input: process.stdin, crlfDelay: Infinity, signal })
     return
   }
   try {
@@ -175,7 +179,7 @@ async function* lines(list: string): AsyncGenerator<string> {
   } catch (error) {
     throw new UsageError(`--files-from: cannot read ${list} (${(error as Error).message})`)
   }
-  yield* createInterface({ input: createReadStream(list), crlfDelay: Infinity })
+  yield* createInterface({ input: createReadStream(list), crlfDelay: Infinity, signal })
 }
 
 /** Every regular file below a folder, sorted in each folder; links to folders are not followed. */

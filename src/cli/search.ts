@@ -59,7 +59,12 @@ function hitLine(hit: Hit, excerpt: Excerpt | undefined): Record<string, unknown
     ...{ id, key, date, subject, from, folder, flags, size, path, messageId },
     matched: hit.matched,
     attachmentOnly: hit.attachmentOnly,
-    attachments: excerpt?.attachments ?? hit.attachments.map((name) => ({ name })),
+    attachments:
+      excerpt === undefined
+        ? hit.attachments.map((name) => ({ name }))
+        : [...excerpt.attachments].sort(
+            (a, b) => Number(a.snippet === '') - Number(b.snippet === ''),
+          ),
     snippet: excerpt?.snippet ?? '',
   }
 }
@@ -74,11 +79,14 @@ function hitText(hit: Hit, excerpt: Excerpt | undefined): string[] {
     `${dateText(hit.date)}  ${plain(hit.from)}  ${dim(`[${plain(hit.folder)}]`)}`,
     `  ${bold(plain(hit.subject) || '(no subject)')}`,
   ]
-  if (excerpt?.snippet) lines.push(`    ${snippetText(excerpt.snippet)}`)
+  const isBody = hit.matched.includes('body')
+  if (excerpt?.snippet)
+    lines.push(`    ${isBody ? snippetText(excerpt.snippet) : dim(snippetText(excerpt.snippet))}`)
   for (const { name, page, snippet } of excerpt?.attachments ?? [])
-    lines.push(
-      `    ${plain(name) || 'attachment'}${page === undefined ? '' : `, page ${page}`}: ${snippetText(snippet)}`,
-    )
+    if (snippet !== '')
+      lines.push(
+        `    ${plain(name) || 'attachment'}${page === undefined ? '' : `, page ${page}`}: ${snippetText(snippet)}`,
+      )
   const fields = hit.matched.filter((field) => field !== 'body' && field !== 'attachments')
   if (fields.length > 0) lines.push(dim(`    matched in ${fields.join(', ')}`))
   return [...lines, '']

@@ -30,11 +30,17 @@ export const run: Run = async (given) => {
   }
 }
 
+/** Rows of a table on screen. */
+const ROWS = 20
+
 async function table(title: string, rows: Array<[string, number]>): Promise<void> {
   if (rows.length === 0) return
   await print(`\n${title}:`)
-  for (const [name, count] of rows.sort((a, b) => b[1] - a[1]))
+  const sorted = rows.sort((a, b) => b[1] - a[1])
+  for (const [name, count] of sorted.slice(0, ROWS))
     await print(`${countText(count).padStart(10)}  ${plain(name)}`)
+  if (sorted.length > ROWS)
+    await print(`            and ${countText(sorted.length - ROWS)} others; --json lists them all`)
 }
 
 /** `12 attachments, 40 pages to recognise, about 0.1 h`. */

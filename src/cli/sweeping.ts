@@ -28,7 +28,8 @@ export function tellReport(report: SweepReport): void {
   const changes = (['added', 'changed', 'moved', 'removed', 'unreadable'] as const)
     .filter((kind) => messages[kind] > 0)
     .map((kind) => `${messages[kind]} ${kind}`)
-  const read = Object.entries(contents).filter(([, count]) => count > 0)
+  // What a reading of text left for OCR is counted under what OCR made of it.
+  const read = Object.entries(contents).filter(([state, count]) => count > 0 && state !== 'pending')
   note(
     [
       `${counted(messages.total, 'message')}${changes.length > 0 ? ` (${changes.join(', ')})` : ', nothing new'}`,

@@ -1,0 +1,237 @@
+/** The program as a person runs it: the built file, in a process of its own, on the sample vault. */
+import { spawn, spawnSync, type SpawnSyncReturns } from 'node:child_process'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { docx } from '../../scripts/make/office.js'
+
+const PROGRAM = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
+const SAMPLE = fileURLToPath(new URL('../../sample-vault', import.meta.url))
+
+let folder: string
+let vault: string
+
+function paperknife(...words: string[]): SpawnSyncReturns<string> {
+  return spawnSync(process.execPath, [PROGRAM, ...words], {
+    cwd: folder,
+    encoding: 'utf8',
+    timeout: 60_000,
+  })
+}
+
+type Json = Record<string, unknown>
+const lines = (stdout: string): Json[] =>
+  stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Json)
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'paperknife-cli-'))
+  vault = join(folder, 'mail')
+  cpSync(SAMPLE, vault, { recursive: true, preserveTimestamps: true })
+  const { status, stderr } = paperknife('index', 'mail', '--ocr', 'off')
+  expect(stderr).toMatch(/32 messages \(32 added\)/)
+  expect(status).toBe(0)
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+describe('search', () => {
+  test.each([
+    ['a subject', 'german edition', 'subject', undefined, undefined],
+    ['a cell of a Word table', 'pennant', 'attachments', 'contract-lighthouse.docx', undefined],
+    ['a cell of a workbook', 'quittengelee', 'attachments', 'honorare-2024.xlsx', undefined],
+    ["a slide's notes", 'foghorn', 'attachments', 'salon-2024.pptx', 2],
+    ['the third page of a PDF', 'chuchotement', 'attachments', 'catalogue-printemps.pdf', 3],
+    ['a Japanese sentence', '来年の春に東京で', 'attachments', '出版計画.docx', undefined],
+    ['a Word 97 letter', 'kellerabteil', 'attachments', 'mietvertrag.doc', undefined],
+    ['a body, without its accents', 'reserve bibliotheque', 'body', undefined, undefined],
+  ])('finds %s', (_, query, field, name, page) => {
+    const { stdout, status } = paperknife('search', 'mail', query, '--json')
+    const [hit, ...rest] = lines(stdout)
+    expect(status).toBe(0)
+    expect(hit?.matched).toContain(field)
+    const [first] = hit?.attachments as Array<{ name: string; page?: number; snippet: string }>
+    if (name !== undefined) {
+      expect(first?.name).toBe(name)
+      expect(first?.snippet).not.toBe('')
+    }
+    if (page !== undefined) expect(first?.page).toBe(page)
+    const { summary } = rest.at(-1) as { summary: Json }
+    expect(Object.keys(summary)).toEqual(['hits', 'more', 'ms', 'tier', 'terms', 'cut', 'coverage'])
+  })
+
+  test('gives the fields of a hit that scripts rely on', () => {
+    const [hit] = lines(paperknife('search', 'mail', 'pennant', '--json').stdout)
+    for (const key of ['id', 'key', 'date', 'subject', 'from', 'folder', 'flags', 'path'])
+      expect(hit).toHaveProperty(key)
+    for (const key of ['messageId', 'matched', 'attachmentOnly', 'attachments', 'snippet'])
+      expect(hit).toHaveProperty(key)
+    expect(hit?.attachmentOnly).toBe(true)
+  })
+
+  test('exits with 1 when nothing is found, and never fails on what is typed', () => {
+    expect(paperknife('search', 'mail', 'zzyzxqq').status).toBe(1)
+    for (const query of ['"', '((', 'OR', '-', 'from:', '*', '\\', "'; --", 'NEAR(a b)'])
+      expect([0, 1]).toContain(paperknife('search', 'mail', query).status)
+  })
+
+  test('shows where a hit matched, on paper as between marks', () => {
+    const { stdout, stderr } = paperknife('search', 'mail', 'foghorn')
+    expect(stdout).toContain('salon-2024.pptx, page 2: ')
+    expect(stdout).toContain('«foghorn»')
+    expect(stderr).toMatch(/^1 hit in .* attachments searched/)
+  })
+})
+
+test('a second index changes nothing', () => {
+  const { stdout, status } = paperknife('index', 'mail', '--ocr', 'off', '--json')
+  const [report] = lines(stdout) as [{ messages: Json; contents: Json }]
+  expect(report.messages).toMatchObject({ added: 0, changed: 0, moved: 0, removed: 0, total: 32 })
+  expect(report.contents).toEqual({})
+  expect(status).toBe(0)
+})
+
+test('status counts states and says why', () => {
+  const [status] = lines(paperknife('status', 'mail', '--json').stdout)
+  for (const key of ['messages', 'contents', 'reasons', 'pending', 'indexBytes', 'extractsBytes'])
+    expect(status).toHaveProperty(key)
+  expect(status).toMatchObject({ messages: 32, contents: { locked: 1, damaged: 1 } })
+  expect(paperknife('status', 'mail').stdout).toContain('password needed')
+})
+
+test('explain shows the state of an attachment and what would be tried next', () => {
+  const { stdout, status } = paperknife('explain', 'mail', 'kontoauszug-2025-01.pdf')
+  expect(status).toBe(0)
+  expect(stdout).toMatch(/locked: password needed/)
+  expect(stdout).toMatch(/next: .*passwords/)
+  expect(paperknife('explain', 'mail', 'no-such-name.pdf').status).not.toBe(0)
+})
+
+test('re-extract --dry-run prices what it would read, and reads nothing', () => {
+  const { stdout, status } = paperknife(
+    're-extract',
+    'mail',
+    '--state',
+    'locked',
+    '--dry-run',
+    '--json',
+  )
+  expect(status).toBe(0)
+  expect(lines(stdout)[0]).toMatchObject({ contents: 1, dryRun: true })
+  expect(paperknife('status', 'mail', '--json').stdout).toContain('"pending":0')
+})
+
+test('verify exits with 0 when vault, index and extracts agree', () => {
+  expect(paperknife('verify', 'mail').status).toBe(0)
+})
+
+describe('extract', () => {
+  beforeAll(async () => {
+    mkdirSync(join(folder, 'papers/deep'), { recursive: true })
+    writeFileSync(join(folder, 'papers/plan.docx'), await docx(['The plan', [['a', 'b']]]))
+    writeFileSync(join(folder, 'papers/deep/note.txt'), 'a short note\n')
+    writeFileSync(join(folder, 'papers/deep/broken.pdf'), '%PDF-1.4\nnothing more')
+    writeFileSync(join(folder, 'papers/strange.bin'), Buffer.from([0, 1, 2, 254, 255, 3]))
+  })
+
+  test('prints the text of one file', () => {
+    const { stdout, status } = paperknife('extract', 'papers/plan.docx')
+    expect(stdout).toContain('The plan')
+    expect(status).toBe(0)
+  })
+
+  test('prints one JSON line a file of a folder, and mirrors the tree with --out', () => {
+    const { stdout, status } = paperknife('extract', 'papers', '--out', 'texts', '--ocr', 'off')
+    expect(status).toBe(0)
+    const rows = lines(stdout)
+    expect(rows.map(({ file }) => file).sort()).toEqual([
+      'papers/deep/broken.pdf',
+      'papers/deep/note.txt',
+      'papers/plan.docx',
+      'papers/strange.bin',
+    ])
+    expect(rows.find(({ file }) => file === 'papers/plan.docx')).toMatchObject({
+      state: 'ok',
+      extractor: 'docx',
+      ocrPages: 0,
+    })
+    expect(rows.find(({ file }) => file === 'papers/strange.bin')?.state).toBe('unsupported')
+    expect(readFileSync(join(folder, 'texts/plan.docx.txt'), 'utf8')).toContain('The plan')
+    expect(readFileSync(join(folder, 'texts/deep/note.txt.txt'), 'utf8')).toContain('a short note')
+    expect(existsSync(join(folder, 'texts/strange.bin.txt'))).toBe(false)
+  })
+
+  test('reads a list, and goes on past what is missing', () => {
+    writeFileSync(join(folder, 'list'), 'papers/plan.docx\nno/such.docx\npapers/deep/note.txt\n')
+    const { stdout, stderr, status } = paperknife(
+      'extract',
+      '--files-from',
+      'list',
+      '--out',
+      'listed',
+    )
+    expect(lines(stdout)).toHaveLength(3)
+    expect(stderr).toContain('no/such.docx: no such file')
+    expect(status).toBe(2)
+    expect(existsSync(join(folder, 'listed/papers/plan.docx.txt'))).toBe(true)
+  })
+
+  test('ends quietly when the reader of its output has gone', () => {
+    const { stderr, stdout } = spawnSync(
+      'sh',
+      ['-c', `"${process.execPath}" "${PROGRAM}" extract papers papers papers --json | head -n 1`],
+      { cwd: folder, encoding: 'utf8', timeout: 60_000 },
+    )
+    expect(lines(stdout)).toHaveLength(1)
+    expect(stderr).not.toMatch(/EPIPE|Error| at /)
+  })
+
+  test('ends with 130 at Ctrl-C, also while it waits for names', async () => {
+    const child = spawn(process.execPath, [PROGRAM, 'extract', '--files-from', '-', '--json'], {
+      cwd: folder,
+      stdio: ['pipe', 'pipe', 'pipe'],
+    })
+    child.stdin.write('papers/plan.docx\n')
+    await new Promise((resolve) => child.stdout.once('data', resolve))
+    child.kill('SIGINT')
+    expect(await new Promise((resolve) => child.once('close', resolve))).toBe(130)
+  })
+})
+
+describe('bad usage exits with 2 and says what to do', () => {
+  test.each([
+    [[], /Usage: paperknife COMMAND/],
+    [['serch', 'x'], /no command serch; did you mean search\?/],
+    [['search', 'mail'], /search takes VAULT QUERY…/],
+    [['index'], /index takes VAULT…/],
+    [['index', 'mail', '--workers', 'many'], /--workers must be a whole number from 1, not "many"/],
+    [['index', 'mail', '--passwords', 'nowhere'], /cannot read nowhere/],
+    [['index', 'no-such-vault'], /no-such-vault/],
+    [['search', 'papers', 'x'], /paperknife index/],
+    [['formats', 'x'], /takes no further words/],
+  ])('%j', (words, message) => {
+    const { stderr, status } = paperknife(...words)
+    expect(stderr).toMatch(message)
+    expect(stderr).not.toMatch(/\n {4}at /)
+    expect(status).toBe(2)
+  })
+})
+
+test('help and version go to standard output and exit with 0', () => {
+  expect(paperknife('--version').stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
+  expect(paperknife('--help').stdout).toContain('search VAULT QUERY…')
+  expect(paperknife('search', '--help').stdout).toContain('--limit N')
+  expect(paperknife('help', 'index').stdout).toContain('--workers N')
+  expect(paperknife('formats', '--json').stdout).toContain('"name":"docx"')
+})
