@@ -77,21 +77,39 @@ export async function* readDocuments(
   }
   const feeding = feed()
   let isFed = false
+  let isAsking = false
+  /** Asks for the next file without waiting: whoever names the files may be slow, and readings are given meanwhile. */
+  function ask(): void {
+    isAsking = true
+    feeding
+      .next()
+      .then((next) => {
+        if (next.done) isFed = true
+        else read(next.value).catch((error: unknown) => (failure = error))
+      })
+      .catch((error: unknown) => (failure = error))
+      .finally(() => {
+        isAsking = false
+        changed()
+      })
+  }
+
+  const onAbort = (): void => changed()
+  signal?.addEventListener('abort', onAbort)
   try {
     for (;;) {
       yield* done.splice(0)
       if (failure !== undefined) throw failure
       if (signal?.aborted) return
-      if (!isFed && reading < settings.workers + AHEAD.text && recognising < AHEAD.ocr) {
-        const next = await feeding.next()
-        if (next.done) isFed = true
-        else read(next.value).catch((error: unknown) => (failure = error))
-        continue
-      }
-      if (isFed && reading + recognising === 0 && done.length === 0) return
+      // Others may have been done while the caller looked at the last ones.
+      if (done.length > 0) continue
+      if (isFed && reading + recognising === 0) return
+      const hasRoom = reading < settings.workers + AHEAD.text && recognising < AHEAD.ocr
+      if (!isFed && !isAsking && hasRoom) ask()
       await new Promise<void>((resolve) => (changed = resolve))
     }
   } finally {
+    signal?.removeEventListener('abort', onAbort)
     await pool.close()
   }
 }
