@@ -4,7 +4,7 @@
  * Not responsible for: printing, reading argv or the environment (cli/).
  */
 import { createHash } from 'node:crypto'
-import { statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path'
 import type { Extractor } from './extract/extractor.js'
 import { EXTRACTORS } from './extract/table.js'
@@ -247,6 +247,12 @@ class OpenedMail implements Mail {
   #sweeping(vault: Opened): Sweeping {
     if (this.#isClosed) throw new Error('the vault is closed')
     if (!vault.sweeping) {
+      // Before the index is made inside it: a slip in the path must not become an empty vault.
+      if (!existsSync(vault.root))
+        throw new PipelineError(
+          'E_VAULT_UNREADABLE',
+          `there is no vault at ${vault.root}: check the path, or mount it`,
+        )
       const Kind = this.#settings.sweeper === 'process' ? SweepProcess : Sweeper
       vault.sweeping = new Kind(vault.root, vault.directory, this.#settings)
       if (this.#isPaused) vault.sweeping.pause()
