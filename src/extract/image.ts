@@ -58,7 +58,8 @@ async function readImage(
       const picture = await decodePicture(bytes, header, page, limits.ocrPixels)
       const recognised = await recogniseCounted(picture, context)
       if (!recognised) continue
-      facts.engine = recognised.engine
+      if (recognised.engine) facts.engine = recognised.engine
+      if (recognised.text === '') continue
       sink.write(recognised.text)
       sink.annotate({ ocr: recognised.page })
     } catch (error) {

@@ -15,6 +15,7 @@ import { within, withPdf, type PDFDocumentProxy, type PDFPageProxy } from './pdf
 import { pageText } from './pdf/lines.js'
 import { holdsPictures } from './pdf/pictures.js'
 import { readPixels } from './pdf/scan.js'
+import { xfaText } from './pdf/xfa.js'
 import type { TextSink } from './sink.js'
 
 export const pdf: Extractor = {
@@ -60,7 +61,7 @@ async function readDocument(
       sink.page(number)
       const page = await document.getPage(number)
       try {
-        engine = (await readPage(page, hasPictures, sink, context)) ?? engine
+        engine = (await readPage(page, document.isPureXfa, hasPictures, sink, context)) ?? engine
         await readAnnotations(page, sink)
       } finally {
         page.cleanup()
@@ -94,10 +95,15 @@ const mayOcr = ({ lane, settings }: Context): boolean => lane === 'ocr' && setti
 /** @returns the OCR engine, when it read the page or a part of it */
 async function readPage(
   page: PDFPageProxy,
+  isXfa: boolean,
   hasPictures: boolean,
   sink: TextSink,
   context: Context,
 ): Promise<string | undefined> {
+  if (isXfa) {
+    sink.line(xfaText(await page.getXfa()))
+    return undefined
+  }
   const content = await page.getTextContent()
   const items = content.items.filter((item): item is TextItem => 'str' in item)
   const text = pageText(items)

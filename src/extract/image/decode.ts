@@ -61,29 +61,37 @@ export async function decodePicture(
 }
 
 async function greyPixels(decoder: Sharp, meta: Metadata): Promise<Picture> {
-  decoder.toColourspace('b-w')
-  if (meta.hasAlpha === true) decoder.ensureAlpha()
+  // Turned to grey, sharp leaves the transparency out.
+  decoder.toColourspace(meta.hasAlpha === true ? 'srgb' : 'b-w')
   const { data, info } = await decoder.raw({ depth: 'uchar' }).toBuffer({ resolveWithObject: true })
   const { width, height, channels } = info
-  if (channels === 1) return { width, height, grey: new Uint8Array(data) }
+  if (channels === 1)
+    return { width, height, grey: new Uint8Array(data.buffer, data.byteOffset, data.length) }
   return { width, height, grey: onGround(data, channels) }
 }
 
 /** Lays a picture with transparency on white, or on black when what shows is light: white text is text. */
 function onGround(data: Uint8Array, channels: number): Uint8Array {
+  const colour = channels >= 3
+  const hasAlpha = channels === 2 || channels === 4
+  const grey = new Uint8Array(data.length / channels)
   let light = 0
   let shown = 0
-  for (let i = 0; i < data.length; i += channels) {
-    const alpha = data[i + channels - 1]!
-    light += data[i]! * alpha
+  for (let at = 0, from = 0; at < grey.length; at++, from += channels) {
+    const value = colour
+      ? (data[from]! * 77 + data[from + 1]! * 151 + data[from + 2]! * 28) >> 8
+      : data[from]!
+    const alpha = hasAlpha ? data[from + channels - 1]! : 255
+    grey[at] = value
+    light += value * alpha
     shown += alpha
   }
-  const transparent = shown < (data.length / channels) * 255 * 0.98
-  const ground = transparent && shown > 0 && light / shown > 160 ? 0 : 255
-  const grey = new Uint8Array(data.length / channels)
-  for (let i = 0, at = 0; i < data.length; i += channels, at++) {
-    const alpha = data[i + channels - 1]!
-    grey[at] = Math.round((data[i]! * alpha + ground * (255 - alpha)) / 255)
+  if (!hasAlpha) return grey
+  const isTransparent = shown < grey.length * 255 * 0.98
+  const ground = isTransparent && shown > 0 && light / shown > 160 ? 0 : 255
+  for (let at = 0, from = channels - 1; at < grey.length; at++, from += channels) {
+    const alpha = data[from]!
+    grey[at] = Math.round((grey[at]! * alpha + ground * (255 - alpha)) / 255)
   }
   return grey
 }

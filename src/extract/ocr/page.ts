@@ -25,8 +25,9 @@ export async function recogniseCounted(
   if (settings.ocr === false) return undefined
   budget.checkTime()
   const pageMs = Math.min(budget.limits.ocrPageTimeoutMs, budget.msLeft)
-  const recognised = await recognise(picture, settings.ocr, pageMs)
-  budget.ocrPages++
+  const recognised = await recognise(picture, settings.ocr, budget.limits.ocrPixels, pageMs)
+  // What a look dismissed has cost nothing: a blank page, a photograph.
+  if (recognised?.engine !== undefined || !recognised) budget.ocrPages++
   if (recognised) return recognised
   budget.checkTime()
   budget.noteCut('ocr-page-time')

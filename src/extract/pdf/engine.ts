@@ -45,6 +45,43 @@ export async function withPdf<T>(
   msLeft: number,
   use: (pdf: PDFDocumentProxy) => Promise<T>,
 ): Promise<T> {
+  const opened = await openAnyhow(bytes, passwords, msLeft)
+  try {
+    return await use(opened.pdf)
+  } finally {
+    await opened.close()
+  }
+}
+
+interface Opened {
+  pdf: PDFDocumentProxy
+  close(): Promise<void>
+}
+
+/** First as it should be, then with what can be left out or put in: a form's layout, a missing trailer. */
+async function openAnyhow(
+  bytes: Uint8Array,
+  passwords: readonly string[],
+  msLeft: number,
+): Promise<Opened> {
+  try {
+    return await open(bytes, passwords, msLeft, true)
+  } catch (error) {
+    if (error instanceof Cut || (error instanceof Declined && error.state === 'locked')) throw error
+    const mended = error instanceof Declined ? withTrailer(bytes) : bytes
+    if (!mended) throw error
+    return open(mended, passwords, msLeft, false).catch(() => {
+      throw error
+    })
+  }
+}
+
+async function open(
+  bytes: Uint8Array,
+  passwords: readonly string[],
+  msLeft: number,
+  enableXfa: boolean,
+): Promise<Opened> {
   const { getDocument } = await loadPdfJs()
   const task = getDocument({
     data: Uint8Array.from(bytes),
@@ -53,7 +90,7 @@ export async function withPdf<T>(
     standardFontDataUrl: inPackage('standard_fonts'),
     wasmUrl: inPackage('wasm'),
     iccUrl: inPackage('iccs'),
-    enableXfa: true,
+    enableXfa,
     isEvalSupported: false,
     useSystemFonts: false,
     disableFontFace: true,
@@ -66,14 +103,31 @@ export async function withPdf<T>(
     const next = untried.shift()
     tryPassword(next ?? new Error(NO_PASSWORD))
   }
+  // pdf.js waits here for work that may never end after an error; the document is gone all the same.
+  const close = (): Promise<void> => within(task.destroy(), CLOSE_MS).catch(() => {})
   try {
-    return await use(await within(task.promise, msLeft))
+    return { pdf: await within(task.promise, msLeft), close }
   } catch (error) {
+    await close()
     throw asDeclined(error)
-  } finally {
-    // pdf.js waits here for work that may never end after an error; the document is gone all the same.
-    await within(task.destroy(), CLOSE_MS).catch(() => {})
   }
+}
+
+/**
+ * A file cut short has lost its trailer, without which pdf.js does not begin to look for objects. The catalog
+ * is looked for instead, and a trailer that names it is put at the end.
+ */
+function withTrailer(bytes: Uint8Array): Uint8Array | undefined {
+  const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const catalog = file.lastIndexOf('/Catalog')
+  if (catalog === -1) return undefined
+  const before = file.toString('latin1', Math.max(0, catalog - 2_000), catalog)
+  const object = [...before.matchAll(/(\d+)\s+(\d+)\s+obj\b/g)].at(-1)
+  if (!object) return undefined
+  return Buffer.concat([
+    file,
+    Buffer.from(`\ntrailer\n<< /Root ${object[1]} ${object[2]} R >>\nstartxref\n0\n%%EOF\n`),
+  ])
 }
 
 const NO_PASSWORD = 'no password fits'
