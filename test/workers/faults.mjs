@@ -1,5 +1,7 @@
 // A fault extractor for tests: does what the document's first line says. Reached only through the
 // pool option `faults` or the variable PAPERKNIFE_FAULTS; it stands in no table.
+import { appendFileSync } from 'node:fs'
+
 const PREFIX = 'FAULT '
 
 const held = []
@@ -11,6 +13,10 @@ const FAULTS = {
   sleep: () => new Promise(() => {}),
   exit: () => process.exit(3),
   abort: () => process.abort(),
+  crash: () => {
+    process.kill(process.pid, 'SIGSEGV')
+    for (;;);
+  },
   heap: () => {
     const rows = []
     for (let n = 0; ; n++) rows.push({ n, text: `row ${n}`.repeat(20) })
@@ -72,7 +78,12 @@ export default {
       types: [],
       extensions: [],
       lane: 'text',
-      extract: async (_source, sink) => void (await act(sink, ...rest)),
+      extract: async (_source, sink) => {
+        // What was begun, for tests that count readings over several processes.
+        if (process.env.PAPERKNIFE_FAULTS_LOG)
+          appendFileSync(process.env.PAPERKNIFE_FAULTS_LOG, `${[name, ...rest].join(' ')}\n`)
+        await act(sink, ...rest)
+      },
     }
   },
 }
