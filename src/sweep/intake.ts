@@ -15,8 +15,9 @@ import type { ParsedMessage, UnreadMessage } from '../workers/parsed.js'
 import type { Threw, WorkerPool } from '../workers/pool.js'
 import { bytesOf, type Found } from './reconcile.js'
 
-/** How a message that ended a thread, or the process, is read the next time. */
-export type Caution = 'none' | 'alone' | 'head' | 'bare'
+/** How a message is read after it ended a thread, each step after the one before. */
+const CAUTIONS = ['none', 'alone', 'head', 'bare'] as const
+type Caution = (typeof CAUTIONS)[number]
 
 export interface IntakeOptions {
   pool: WorkerPool
@@ -25,8 +26,8 @@ export interface IntakeOptions {
   root: string
   keepTexts: boolean
   signal?: AbortSignal | undefined
-  /** For messages that an earlier process died of. */
-  cautionOf?: (reference: MessageReference) => Caution
+  /** Whether an earlier process died while it parsed this message. */
+  isSuspect?: (reference: MessageReference) => boolean
   onRows?: (rows: number) => void
   /** On a thread of its own, past everything that waits. */
   urgent?: boolean
@@ -69,8 +70,7 @@ export class Intake {
 
   /** Takes a message to read; resolves when another may follow. @throws what the store threw */
   async read(found: Found): Promise<void> {
-    const caution = this.#options.cautionOf?.(found.entry) ?? 'none'
-    if (caution !== 'none') return this.#dispatch([found], caution)
+    if (this.#options.isSuspect?.(found.entry)) return this.#dispatch([found], 'alone')
     this.#batch.push(found)
     this.#batchBytes += bytesOf(found.entry)
     if (this.#batch.length >= BATCH.messages || this.#batchBytes >= BATCH.bytes)
@@ -110,7 +110,8 @@ export class Intake {
       for (const found of batch) this.#take(found, BARE)
       return
     }
-    const { pool, root, signal, urgent = false } = this.#options
+    const { pool, root, signal, urgent = false, isSuspect } = this.#options
+    const next = CAUTIONS[CAUTIONS.indexOf(caution) + 1] as Caution
     let answered = 0
     const failed: Found[] = []
     const fault = await pool.run(
@@ -128,12 +129,13 @@ export class Intake {
         else this.#take(found, answer)
       },
       signal,
+      caution !== 'none' && batch.some(({ entry }) => isSuspect?.(entry)),
     )
-    for (const found of failed) await this.#parse([found], caution === 'head' ? 'bare' : 'head')
+    // An error of ours would be the same alone.
+    for (const found of failed) await this.#parse([found], caution === 'none' ? 'head' : next)
     if (!fault || fault.kind === 'interrupted') return
     const guilty = batch[answered]
-    if (guilty)
-      await this.#parse([guilty], batch.length > 1 ? 'alone' : caution === 'head' ? 'bare' : 'head')
+    if (guilty) await this.#parse([guilty], next)
     const rest = batch.slice(answered + 1)
     if (rest.length > 0) await this.#parse(rest, 'none')
   }

@@ -26,7 +26,9 @@ export interface ReadingOptions {
   signal?: AbortSignal | undefined
   /** Resolves when work may be begun (pause, throttle). */
   gate?: () => Promise<void> | undefined
-  onSettled?: (state: ContentState, lane: Lane) => void
+  /** Whether an earlier process died while it read this content: it is then read in a process of its own. */
+  isSuspect?: (hash: string) => boolean
+  onSettled?: (state: ContentState, lane: Lane, hash: string) => void
 }
 
 /** Candidates fetched at one time; contents of one message stand together in them. */
@@ -111,16 +113,18 @@ export class Reading {
     carrier: EntryRow,
     waiting: ReadonlyMap<string, ContentRow>,
   ): ContentRow[] {
-    if (row.attempts > 0) return [row]
+    const isAlone = (one: ContentRow): boolean =>
+      one.attempts > 0 || (this.#options.isSuspect?.(one.hash) ?? false)
+    if (isAlone(row)) return [row]
     const others = this.#options.store.messages
       .hashes(carrier.id)
       .map((hash) => waiting.get(hash))
-      .filter((other) => other !== undefined && other.attempts === 0 && other.id !== row.id)
+      .filter((other) => other !== undefined && !isAlone(other) && other.id !== row.id)
     return [...new Set([row, ...(others as ContentRow[])])]
   }
 
   async #extract(carrier: EntryRow, claimed: ClaimedContent[], lane: Lane): Promise<void> {
-    const { pool, root, signal } = this.#options
+    const { pool, root, signal, isSuspect } = this.#options
     const open = new Map(claimed.entries())
     const fault = await pool.run(
       {
@@ -140,6 +144,7 @@ export class Reading {
         if (performance.now() - this.#lastRecord > RECORD_MS) this.#record()
       },
       signal,
+      claimed.some(({ hash }) => isSuspect?.(hash)),
     )
     if (fault) {
       // Before the first item the message itself was in work, and all its contents with it.
@@ -223,13 +228,13 @@ export class Reading {
   }
 
   #put(
-    { id, claim, why }: ClaimedContent,
+    { id, claim, why, hash }: ClaimedContent,
     event: ContentEvent,
     facts: Pick<ContentOutcome, 'lane' | 'attempts'> & Partial<ContentOutcome>,
   ): void {
     const state = transition('extracting', event)
     this.#outcomes.push({ id, claim, why, state, ...facts })
-    if (event.kind !== 'interrupted') this.#options.onSettled?.(state, facts.lane)
+    if (event.kind !== 'interrupted') this.#options.onSettled?.(state, facts.lane, hash)
   }
 
   #record(): void {

@@ -14,7 +14,7 @@ import { openMailStore } from '../vault/open.js'
 import { forgetJournal, readJournals } from '../workers/journal.js'
 import { DEFAULT_OCR_THREADS, WorkerPool } from '../workers/pool.js'
 import { crashPoint } from './crash-point.js'
-import { Intake, type Caution } from './intake.js'
+import { Intake } from './intake.js'
 import { Reading } from './reading.js'
 import { reconcile } from './reconcile.js'
 import { reExtract } from './re-extract.js'
@@ -80,8 +80,8 @@ export class Sweeper implements Sweeping {
   #pool: WorkerPool | undefined
   #paused: Promise<void> | undefined
   #resume: (() => void) | undefined
-  /** Messages that a process died of, with how often. */
-  #suspects = new Map<string, number>()
+  /** Messages, by place, and contents, by hash, that were in work when a process died. */
+  readonly #suspects: Set<string>
   #setAside: string[]
 
   /**
@@ -99,7 +99,7 @@ export class Sweeper implements Sweeping {
       messageChars: settings.limits.messageChars,
     })
     this.#setAside = this.store.opened.setAside
-    this.#recover()
+    this.#suspects = this.#recover()
   }
 
   get pool(): WorkerPool {
@@ -137,7 +137,7 @@ export class Sweeper implements Sweeping {
       root: vault.root,
       keepTexts: this.#settings.keepTexts,
       signal,
-      cautionOf: (reference) => this.#cautionOf(reference),
+      isSuspect: (reference) => this.#suspects.has(placeOf(reference)),
       onRows: (rows) => {
         written += rows
         progress.tell('messages', written, found)
@@ -155,7 +155,7 @@ export class Sweeper implements Sweeping {
       settle: () => intake.settle(),
       onFolder: (done, total) => progress.tell('list', done, total),
     })
-    if (!signal?.aborted) this.#forgetSuspects()
+    if (!signal?.aborted) this.#clear((suspect) => !isHash(suspect))
 
     const contents: Partial<Record<ContentState, number>> = {}
     if (this.#settings.attachments === 'on') {
@@ -166,7 +166,9 @@ export class Sweeper implements Sweeping {
         settings: this.#settings,
         signal,
         gate: () => this.#paused,
-        onSettled: (state, lane) => {
+        isSuspect: (hash) => this.#suspects.has(hash),
+        onSettled: (state, lane, hash) => {
+          if (state !== 'failed-transient') this.#clear((suspect) => suspect === hash)
           contents[state] = (contents[state] ?? 0) + 1
           done++
           progress.tell(lane, done, done + store.contents.backlog(lane, 100_000))
@@ -276,19 +278,23 @@ export class Sweeper implements Sweeping {
   }
 
   /**
-   * After the death of a process: what a thread had in work did it, as far as is known, and pays an
-   * attempt; other claims are given back.
+   * After the death of a process: what a thread had in work is suspected, pays an attempt and is read in
+   * a process of its own; other claims are given back. A suspect pays only once: when it does kill, its own
+   * process shows it, and when we are killed from outside it is not to blame.
+   *
+   * @returns the suspects
    */
-  #recover(): void {
+  #recover(): Set<string> {
     const { store } = this
+    const suspects = new Set(JSON.parse(store.get(SUSPECTS) ?? '[]') as string[])
     const journals = readJournals(this.#directory)
-    const guilty = new Set<string>()
-    const suspects = JSON.parse(store.get(SUSPECTS) ?? '{}') as Record<string, number>
-    for (const { item } of journals)
-      if ('hash' in item) guilty.add(item.hash)
-      else suspects[placeOf(item)] = (suspects[placeOf(item)] ?? 0) + 1
-    this.#suspects = new Map(Object.entries(suspects))
-    if (journals.length > 0) store.set(SUSPECTS, JSON.stringify(suspects))
+    const fresh = new Set<string>()
+    for (const { item } of journals) {
+      const suspect = 'hash' in item ? item.hash : placeOf(item)
+      if (!suspects.has(suspect)) fresh.add(suspect)
+      suspects.add(suspect)
+    }
+    if (fresh.size > 0) store.set(SUSPECTS, JSON.stringify([...suspects]))
 
     const { maxAttempts } = this.#settings.limits
     for (;;) {
@@ -299,8 +305,8 @@ export class Sweeper implements Sweeping {
       if (claimed.length === 0) break
       store.contents.record(
         claimed.map(({ id, claim, why, lane, hash, attempts: withThis }) => {
-          const isGuilty = guilty.has(hash)
-          const attempts = isGuilty ? withThis - 1 : Math.max(0, withThis - 2)
+          const pays = fresh.has(hash)
+          const attempts = Math.max(0, withThis - (pays ? 1 : 2))
           return {
             id,
             claim,
@@ -309,29 +315,24 @@ export class Sweeper implements Sweeping {
             attempts,
             state: transition(
               'extracting',
-              isGuilty
-                ? { kind: 'died', isLast: attempts >= maxAttempts }
-                : { kind: 'interrupted' },
+              pays ? { kind: 'died', isLast: attempts >= maxAttempts } : { kind: 'interrupted' },
             ),
-            ...(isGuilty && { detail: 'died: the process ended while this was read', due: 0 }),
+            ...(pays && { detail: 'died: the process ended while this was read', due: 0 }),
           }
         }),
       )
     }
     for (const { thread } of journals) forgetJournal(this.#directory, thread)
     store.rewrites.queue()
+    return suspects
   }
 
-  #cautionOf(reference: MessageReference): Caution {
-    const deaths = this.#suspects.get(placeOf(reference)) ?? 0
-    return (['none', 'alone', 'head'] as const)[deaths] ?? 'bare'
-  }
-
-  /** Every message was read, those under suspicion too, and the process lives. */
-  #forgetSuspects(): void {
-    if (this.#suspects.size === 0) return
-    this.#suspects.clear()
-    this.store.set(SUSPECTS, '{}')
+  /** They were read and the process lives; or what they do was seen in a process of their own. */
+  #clear(isCleared: (suspect: string) => boolean): void {
+    const cleared = [...this.#suspects].filter(isCleared)
+    if (cleared.length === 0) return
+    for (const suspect of cleared) this.#suspects.delete(suspect)
+    this.store.set(SUSPECTS, JSON.stringify([...this.#suspects]))
   }
 
   async #rewrite(progress: Throttle, signal: AbortSignal | undefined): Promise<void> {
@@ -358,6 +359,10 @@ export class Sweeper implements Sweeping {
 }
 
 const SUSPECTS = 'suspects'
+
+function isHash(suspect: string): boolean {
+  return /^[0-9a-f]{64}$/.test(suspect)
+}
 
 function placeOf({ path, offset }: MessageReference): string {
   return offset === undefined ? path : `${path}#${offset}`

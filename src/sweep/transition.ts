@@ -5,8 +5,9 @@
  *                   waiting for the OCR lane. Ended by a claim; or declined before one, when its size
  *                   alone says that it will not be read.
  * extracting        Claimed: an attempt is spent. Ended by what the reading gave. `interrupted` (a clean
- *                   stop, or never begun when its thread died) gives the attempt back. Found when a sweep
- *                   begins, the process died in it (`died`): the attempt counts, and it is tried alone.
+ *                   stop, or never begun when its thread or process died) gives the attempt back. In work
+ *                   when the process died (workers/journal.ts): the attempt counts (`died`), and it is
+ *                   next read in a process of its own, whose death is proof.
  * ok                Read, with or without text. Ended when what it depends on changes, or by force.
  * unsupported, too-large, skipped-tiny, locked, damaged
  *                   Declined for good, until what the refusal depended on changes.

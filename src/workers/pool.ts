@@ -19,6 +19,7 @@ import type { Limits } from '../part/limits.js'
 import { DEFAULT_MEMORY_BYTES_MAX } from '../part/options.js'
 import type { ReadSettings } from '../part/settings.js'
 import { forgetJournal } from './journal.js'
+import { runQuarantined } from './quarantine.js'
 import {
   FIRST_ITEM,
   NOT_BEGUN,
@@ -31,6 +32,7 @@ import {
   type ThreadSettings,
 } from './messages.js'
 
+/** Plain data: it may cross to another process. */
 export interface PoolOptions {
   settings: ReadSettings
   /** Threads that parse and read text. */
@@ -115,6 +117,7 @@ export class WorkerPool {
   readonly #memoryBytesMax: number
   #clock: NodeJS.Timeout | undefined
   #closed = false
+  readonly #closing = new AbortController()
   /** Called when a thread could not be ended; a process of our own should then end itself. */
   onStuck: (() => void) | undefined
 
@@ -152,15 +155,31 @@ export class WorkerPool {
    *
    * @param onAnswer called for each finished item, in order, some of them before the task ends
    * @param signal ends the task; the item in work is then `interrupted`
+   * @param isolated in a process of its own, for what may end the process
    * @returns what ended the task early, or undefined when every item was answered. Never rejects.
    */
   async run<T extends Task>(
     task: T,
     onAnswer: (item: number, answer: Answers[T['kind']] | Threw) => void,
     signal?: AbortSignal,
+    isolated = false,
   ): Promise<Fault | undefined> {
     const slot = await this.#free(laneOf(task), signal)
     if (!slot) return { kind: 'interrupted', item: 'preparing', detail: 'stopped' }
+    if (isolated) {
+      try {
+        const { journalDirectory: _, ...options } = this.#options
+        return await runQuarantined(
+          options,
+          task,
+          onAnswer as Parameters<typeof runQuarantined>[2],
+          this.#stopped(signal),
+        )
+      } finally {
+        slot.isTaken = false
+        this.#wake()
+      }
+    }
 
     const { port1, port2 } = new MessageChannel()
     const progress = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
@@ -240,9 +259,14 @@ export class WorkerPool {
     return fault
   }
 
+  #stopped(signal: AbortSignal | undefined): AbortSignal {
+    return signal ? AbortSignal.any([signal, this.#closing.signal]) : this.#closing.signal
+  }
+
   /** Ends every running task as `interrupted` and every thread. Nothing is left that keeps the process alive. */
   async close(): Promise<void> {
     this.#closed = true
+    this.#closing.abort()
     for (const slot of this.#slots) this.#end(slot, 'interrupted', 'stopped')
     this.#wake()
     await Promise.all(this.#slots.map((slot) => this.#replace(slot)))

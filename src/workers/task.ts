@@ -33,6 +33,8 @@ import type { UnreadMessage } from './parsed.js'
 export interface Faults {
   /** The extractor to use in place of the table's, or undefined. */
   extractorFor(document: Document): Extractor | undefined
+  /** Called before a message is parsed, whole. */
+  beforeParse?(path: string): void
 }
 
 // Piscina hands on what the pool gave as workerData.
@@ -102,9 +104,10 @@ export default async function perform({ task, port, progress }: Errand): Promise
       for (const [index, reference] of task.references.entries()) {
         const { path, offset } = reference
         journal?.begin({ path, ...(offset !== undefined && { offset }) })
-        await item(index, () =>
-          parseMessageAt(task.vault, reference, threadSettings, task.headOnly),
-        )
+        await item(index, async () => {
+          if (!task.headOnly) faults?.beforeParse?.(path)
+          return parseMessageAt(task.vault, reference, threadSettings, task.headOnly)
+        })
       }
       break
     case 'extract': {

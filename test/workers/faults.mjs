@@ -65,6 +65,10 @@ const FAULTS = {
 }
 
 export default {
+  beforeParse(path) {
+    if (process.env.PAPERKNIFE_PARSE_FAULT && path.includes(process.env.PAPERKNIFE_PARSE_FAULT))
+      FAULTS.crash()
+  },
   extractorFor({ bytes }) {
     const line = Buffer.from(bytes.subarray(0, 200)).toString('latin1').split('\n')[0]
     if (!line.startsWith(PREFIX)) return undefined

@@ -1,0 +1,77 @@
+/**
+ * One task in a process of its own, for what was in work when an earlier process died. Should it do so
+ * again, that process dies and we see it: whoever is killed from outside meanwhile is not mistaken for a
+ * document that kills.
+ *
+ * The other end is quarantined.ts.
+ */
+import { fork } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { Answers, Task } from './messages.js'
+import type { Fault, PoolOptions, Threw } from './pool.js'
+
+export interface ToQuarantine {
+  options: PoolOptions
+  task: Task
+}
+
+export type FromQuarantine =
+  | { kind: 'answer'; item: number; answer: Answers[Task['kind']] | Threw }
+  | { kind: 'end'; fault: Fault | undefined }
+
+/**
+ * @returns as WorkerPool.run; `died` when the process ended by itself
+ */
+export function runQuarantined(
+  options: PoolOptions,
+  task: Task,
+  onAnswer: (item: number, answer: Answers[Task['kind']] | Threw) => void,
+  signal: AbortSignal | undefined,
+): Promise<Fault | undefined> {
+  return new Promise((resolve) => {
+    const child = fork(childFile(), {
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+      execArgv: [],
+    })
+    let answered = 0
+    let fault: Fault | undefined
+    let isEnded = false
+    const stop = (): void => {
+      fault = { kind: 'interrupted', item: 'preparing', detail: 'stopped' }
+      child.kill('SIGKILL')
+    }
+    signal?.addEventListener('abort', stop, { once: true })
+    child.on('error', () => {})
+    child.on('message', (message: FromQuarantine) => {
+      if (message.kind === 'answer') {
+        answered = message.item + 1
+        onAnswer(message.item, message.answer)
+        return
+      }
+      isEnded = true
+      fault = message.fault
+      child.disconnect()
+    })
+    child.once('exit', (code, killedBy) => {
+      signal?.removeEventListener('abort', stop)
+      if (!isEnded)
+        fault ??= {
+          kind: 'died',
+          item: answered,
+          detail: `the process that read it alone ended (${killedBy ?? `exit code ${code}`})`,
+        }
+      resolve(fault)
+    })
+    const message: ToQuarantine = { options, task }
+    child.send(message, () => {})
+  })
+}
+
+function childFile(): string {
+  const beside = fileURLToPath(new URL('./quarantined.js', import.meta.url))
+  return existsSync(beside)
+    ? beside
+    : fileURLToPath(new URL('../../dist/workers/quarantined.js', import.meta.url))
+}
