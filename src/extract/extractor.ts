@@ -38,6 +38,10 @@ export interface Context {
     declaredType?: string,
     options?: { transparent?: boolean },
   ): Promise<void>
+  /** Says what could not be read, one sentence without text of the document. */
+  note(sentence: string): void
+  /** Says that a member could not even be handed to `nested`: an encrypted entry, one that is too large. */
+  declined(member: string, state: DeclinedState, detail: string): void
 }
 
 /** What an extractor knows beside the text. All optional. */

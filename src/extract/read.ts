@@ -1,14 +1,14 @@
 /**
  * Bytes to outcome: the one way into the table, for a content and for everything nested in it.
  */
-import type { Lane } from '../part/states.js'
+import type { DeclinedState, EmptyReason, Lane } from '../part/states.js'
 import type { Outcome, ReadResult } from '../part/outcome.js'
 import type { ReadSettings } from '../part/settings.js'
 import { PipelineError } from '../part/errors.js'
 import { Budget, Cut } from './budget.js'
 import { Declined, EngineFault, type Context, type Extractor, type Facts } from './extractor.js'
 import { sniff } from './sniff.js'
-import { TextSink } from './sink.js'
+import { MEMBER_SEPARATOR, TextSink } from './sink.js'
 import { extractorFor } from './table.js'
 
 export interface Document {
@@ -59,44 +59,59 @@ export async function readDocument(
     lane === 'ocr' ? 'document-time' : 'text-time',
   )
   const sink = new TextSink(budget)
-  const notes: string[] = []
+  const members = new Members()
   let engine: string | undefined
-  const context: Context = { settings, lane, budget, nested }
+  /** Why a member without text has none, when it is more than that it is empty. */
+  let memberEmpty: EmptyReason | undefined
+  const context: Context = {
+    settings,
+    lane,
+    budget,
+    nested,
+    note: (sentence) => members.note(sentence),
+    declined: (member, state, detail) => members.decline(path(member), state, detail),
+  }
+
+  /** Name of a member with those around it, in one line. */
+  function path(member: string): string {
+    return sink.member === '' ? member : `${sink.member}${MEMBER_SEPARATOR}${member}`
+  }
 
   async function nested(
     bytes: Uint8Array,
-    memberName: string,
+    givenName: string,
     memberType = '',
     options: { transparent?: boolean } = {},
   ): Promise<void> {
     budget.takeEntry()
     if (bytes.length === 0) return
+    const memberName = inOneLine(givenName)
     const memberSniffed = sniff(bytes, memberType, memberName)
     const reader = extractorFor(memberSniffed)
-    if (!reader) {
-      notes.push(`${memberName}: unsupported (${memberSniffed})`)
-      return
+    if (!reader) return members.decline(path(memberName), 'unsupported', memberSniffed)
+    if (budget.depth >= limits.nesting) {
+      budget.noteCut('nesting')
+      return members.note(`${path(memberName)}: nested too deep`)
     }
-    if (budget.depth >= limits.nesting) throw new Cut('nesting')
+    const named = path(memberName)
     budget.depth++
     if (!options.transparent) sink.enter(memberName)
+    const before = members.read
     try {
       const facts = await reader.extract(
         { bytes, name: memberName, declaredType: memberType, type: memberSniffed, charset: '' },
         sink,
         context,
       )
-      if (facts?.partial) notes.push(`${memberName}: ${facts.partial}`)
+      if (facts?.partial) members.note(`${named}: ${facts.partial}`)
       engine ??= facts?.engine
+      if (facts?.empty && facts.empty !== 'no-content') memberEmpty ??= facts.empty
+      if (members.read === before) members.read++
     } catch (error) {
-      if (error instanceof PipelineError) throw error
-      if (error instanceof Cut && error.by !== 'nesting') throw error
-      if (error instanceof Cut) notes.push(`${memberName}: ${error.message}`)
-      else if (error instanceof Declined) {
-        if (error.state !== 'skipped-tiny')
-          notes.push(`${memberName}: ${error.state} (${error.detail})`)
-      } else if (error instanceof EngineFault) notes.push(`${memberName}: ${error.message}`)
-      else notes.push(`${memberName}: damaged (${briefly(error)})`)
+      if (error instanceof PipelineError || error instanceof Cut) throw error
+      if (error instanceof Declined) members.decline(named, error.state, error.detail)
+      else if (error instanceof EngineFault) members.note(`${named}: ${error.message}`)
+      else members.decline(named, 'damaged', briefly(error))
     } finally {
       if (!options.transparent) sink.leave()
       budget.depth--
@@ -131,14 +146,21 @@ export async function readDocument(
   if (!hasText && facts.partial?.startsWith('damaged: ') && budget.pagesToOcr === 0)
     return result({ kind: 'declined', state: 'damaged', detail: facts.partial.slice(9) })
 
-  const partial = [facts.partial, ...notes].filter(Boolean).join('; ').slice(0, 1000)
+  const partial = members.sentence(facts.partial)
+  const nothing = members.nothingRead()
+  if (!hasText && !cut && !budget.cutBy && budget.pagesToOcr === 0 && nothing && !facts.empty)
+    return result({
+      kind: 'declined',
+      state: nothing,
+      detail: partial || 'pictures under the limits',
+    })
   return result({
     kind: 'text',
     pages,
     ...(facts.pageCount !== undefined && { pageCount: facts.pageCount }),
     ...(budget.ocrPages > 0 && { ocrPages: budget.ocrPages }),
     ...(budget.pagesToOcr > 0 && { pagesToOcr: budget.pagesToOcr }),
-    ...(!hasText && { empty: facts.empty ?? 'no-content' }),
+    ...(!hasText && { empty: facts.empty ?? memberEmpty ?? 'no-content' }),
     ...((cut ?? budget.cutBy) && { cutBy: cut?.by ?? budget.cutBy! }),
     ...(partial && { partial }),
     ...((facts.engine ?? engine) && { engine: facts.engine ?? engine! }),
@@ -147,6 +169,62 @@ export async function readDocument(
 
 /** A reading stops itself at this share of its time, so that its text is kept; the thread is ended at the whole. */
 const SOFT_SHARE = 0.8
+
+/** What became of the members of a nest. */
+class Members {
+  /** Members that were read, with text or without. */
+  read = 0
+  readonly #notes: string[] = []
+  readonly #states = new Map<DeclinedState, number>()
+  #left = 0
+
+  note(sentence: string): void {
+    if (this.#notes.length < NOTES_MAX) this.#notes.push(sentence)
+    else this.#left++
+  }
+
+  decline(member: string, state: DeclinedState, detail: string): void {
+    this.#states.set(state, (this.#states.get(state) ?? 0) + 1)
+    // logos and spacers are no loss
+    if (state !== 'skipped-tiny') this.note(`${member}: ${state} (${detail})`)
+  }
+
+  /** The state of a container none of whose members could be read: the first that somebody can do something about. */
+  nothingRead(): DeclinedState | undefined {
+    if (this.read > 0) return undefined
+    return (['locked', 'too-large', 'damaged', 'unsupported', 'skipped-tiny'] as const).find(
+      (state) => this.#states.has(state),
+    )
+  }
+
+  /** All that was noted, at most a thousand characters. */
+  sentence(first: string | undefined): string {
+    const notes = first ? [first, ...this.#notes] : this.#notes
+    let shown = 0
+    let text = ''
+    for (const one of notes) {
+      if (text.length + one.length > PARTIAL_CHARS) break
+      text += (text === '' ? '' : '; ') + one
+      shown++
+    }
+    const left = notes.length - shown + this.#left
+    // what is locked decides when the content is due again, so it is said even when there is no room for its name
+    const lost = notes.slice(shown).some((one) => one.includes('locked ('))
+    return left === 0
+      ? text
+      : `${text}${text && '; '}${left} more${lost ? ', some locked (password needed)' : ''}`
+  }
+}
+
+const NOTES_MAX = 1_000
+const PARTIAL_CHARS = 900
+const NAME_CHARS = 200
+
+/** A name from a document as it may stand in a message: no control characters, not too long. */
+function inOneLine(name: string): string {
+  const line = name.replace(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]+/gu, ' ').trim()
+  return line.length > NAME_CHARS ? `${line.slice(0, NAME_CHARS)}…` : line || 'unnamed'
+}
 
 /** What a library said, without text of the document in it: what it quotes is left out. */
 function briefly(error: unknown): string {

@@ -5,7 +5,8 @@
 import type { OcrPage, PageChoice, TextPage } from '../part/outcome.js'
 import { Cut, type Budget } from './budget.js'
 
-const MEMBER_SEPARATOR = ' › '
+/** Between the members of a nest, outermost first. */
+export const MEMBER_SEPARATOR = ' › '
 
 export class TextSink {
   readonly #budget: Budget

@@ -1,4 +1,5 @@
 import type { Extractor } from './extractor.js'
+import { gzip, tar, zip } from './archive.js'
 import { calendar } from './calendar.js'
 import { csv } from './csv.js'
 import { doc } from './doc.js'
@@ -6,6 +7,7 @@ import { docx } from './docx.js'
 import { epub } from './epub.js'
 import { html } from './html.js'
 import { image } from './image.js'
+import { mail, mbox } from './mail.js'
 import { oleObject } from './ole-embedded.js'
 import { opendocument } from './opendocument.js'
 import { pdf } from './pdf.js'
@@ -33,6 +35,11 @@ export const EXTRACTORS: readonly Extractor[] = [
   doc,
   xls,
   ppt,
+  mail,
+  mbox,
+  zip,
+  gzip,
+  tar,
   oleObject,
   rtf,
   html,

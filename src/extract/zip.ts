@@ -8,6 +8,7 @@
  * inflates: it cannot be capped (a 194 kB file took 469 MB before the size mismatch was noticed).
  */
 import { constants, createInflateRaw, inflateRawSync } from 'node:zlib'
+import type { Entry } from 'yauzl'
 import type { Budget } from './budget.js'
 
 export interface ZipEntry {
@@ -22,6 +23,10 @@ export interface ZipEntry {
   /** Inflated bytes as claimed. */
   declaredSize: number
   encrypted: boolean
+  /** For an encrypted entry: the byte that tells a wrong password (APPNOTE 6.1.6). */
+  check?: number
+  /** For AES: 1 to 3 for 128 to 256 bits, and the method of what is sealed. */
+  aes?: { strength: number; method: number }
 }
 
 export interface Zip {
@@ -128,7 +133,7 @@ async function listWithYauzl(buffer: Buffer, entriesMax: number): Promise<Zip> {
               raw: localContent(buffer, entry.relativeOffsetOfLocalHeader, entry.compressedSize),
               method: entry.compressionMethod,
               declaredSize: entry.uncompressedSize,
-              encrypted: (entry.generalPurposeBitFlag & 1) === 1,
+              ...encryptionOf(entry),
             })
           if (entries.length >= entriesMax)
             resolve({ entries, problem: `only the first ${entriesMax} entries are listed` })
@@ -138,6 +143,18 @@ async function listWithYauzl(buffer: Buffer, entriesMax: number): Promise<Zip> {
       },
     )
   })
+}
+
+/** How an entry is encrypted: flags 4.4.4, check byte 6.1.6, AES in extra field 0x9901. */
+function encryptionOf(entry: Entry): Pick<ZipEntry, 'encrypted' | 'check' | 'aes'> {
+  const flags = entry.generalPurposeBitFlag
+  if ((flags & 1) === 0) return { encrypted: false }
+  const aes = entry.extraFields?.find(({ id, data }) => id === 0x9901 && data.length >= 7)?.data
+  return {
+    encrypted: true,
+    check: flags & 8 ? (entry.lastModFileTime >>> 8) & 255 : entry.crc32 >>> 24,
+    ...(aes && { aes: { strength: aes[4] ?? 3, method: aes.readUInt16LE(5) } }),
+  }
 }
 
 /** Compressed bytes behind the local header at `at`; undefined when there is no such header. */

@@ -1,0 +1,76 @@
+/**
+ * Mail inside documents: a forwarded message, a saved web page (mht), an mbox. Headers that a person would
+ * search, the body, and every part that is a document, read as a member.
+ *
+ * Not responsible for MIME (mail/parse.ts).
+ */
+import type { Context, Extractor } from './extractor.js'
+import type { TextSink } from './sink.js'
+
+export const mail: Extractor = {
+  name: 'mail',
+  version: 1,
+  title: 'Messages and saved pages (eml, mht)',
+  types: ['message/rfc822', 'multipart/related'],
+  extensions: ['eml', 'mht', 'mhtml'],
+  lane: 'text',
+  async extract({ bytes }, sink, context) {
+    await readMail(bytes, sink, context)
+  },
+}
+
+export const mbox: Extractor = {
+  name: 'mbox',
+  version: 1,
+  title: 'Mailboxes (mbox)',
+  types: ['application/mbox'],
+  extensions: ['mbox'],
+  lane: 'text',
+  async extract({ bytes }, sink, context) {
+    const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    const messages = [...splitMbox(file)]
+    if (messages.length === 1) return readMail(messages[0] as Buffer, sink, context)
+    for (const [nth, message] of messages.entries())
+      await context.nested(message, `message ${nth + 1}.eml`, 'message/rfc822')
+  },
+}
+
+/** Writes a message into the open page, then reads its documents. */
+export async function readMail(bytes: Uint8Array, sink: TextSink, context: Context): Promise<void> {
+  const { parseMessage } = await import('../mail/parse.js')
+  const message = await parseMessage(bytes, { limits: context.budget.limits, want: 'all' })
+  if (message.subject !== '') sink.line(message.subject)
+  for (const people of [message.from, message.to, message.cc, message.bcc])
+    if (people.length > 0)
+      sink.line(people.map(({ name, address }) => `${name} ${address}`.trim()).join(', '))
+  sink.line(message.body)
+  for (const part of message.parts) {
+    if (!part.bytes) {
+      context.declined(part.name || `part ${part.path}`, 'too-large', `${part.size} bytes`)
+      continue
+    }
+    context.budget.takeBytes(part.bytes.length)
+    await context.nested(part.bytes, part.name || `part ${part.path}`, part.declaredType)
+  }
+}
+
+/** Messages of an mbox: a line `From …` behind an empty line, or at the start, begins one. RFC 4155 */
+function* splitMbox(file: Buffer): Generator<Buffer> {
+  let from = startsMessage(file, 0) ? afterLine(file, 0) : 0
+  for (let at = file.indexOf('\nFrom ', from); at >= 0; at = file.indexOf('\nFrom ', at + 1)) {
+    const before = file[at - 1] === 0x0d ? at - 2 : at - 1
+    if (file[before] !== 0x0a || !startsMessage(file, at + 1)) continue
+    yield file.subarray(from, before + 1)
+    from = afterLine(file, at + 1)
+  }
+  if (from < file.length) yield file.subarray(from)
+}
+
+function startsMessage(file: Buffer, at: number): boolean {
+  return /^From \S.*\d/.test(file.toString('latin1', at, Math.min(at + 200, afterLine(file, at))))
+}
+
+function afterLine(file: Buffer, at: number): number {
+  const end = file.indexOf(0x0a, at)
+  return end < 0 ? file.length : end + 1
+}
