@@ -8,6 +8,7 @@ import { epub } from './epub.js'
 import { html } from './html.js'
 import { image } from './image.js'
 import { mail, mbox } from './mail.js'
+import { officeEncrypted } from './office-encrypted.js'
 import { oleObject } from './ole-embedded.js'
 import { opendocument } from './opendocument.js'
 import { pdf } from './pdf.js'
@@ -30,6 +31,7 @@ export const EXTRACTORS: readonly Extractor[] = [
   pptx,
   opendocument,
   epub,
+  officeEncrypted,
   pdf,
   image,
   doc,

@@ -1,0 +1,29 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { readDocument } from '../../src/extract/read.js'
+import { DEFAULT_LIMITS } from '../../src/part/limits.js'
+
+const LOCKED = new Uint8Array(
+  readFileSync(new URL('../fixtures/office/locked.docx', import.meta.url)),
+)
+
+test.each([
+  ['without a password', []],
+  ['with other passwords', ['gull', 'herring']],
+])('a document under a password is locked %s', async (_, passwords) => {
+  const { outcome } = await readDocument(
+    { bytes: LOCKED },
+    { limits: DEFAULT_LIMITS, ocr: false, passwords },
+    'text',
+  )
+  expect(outcome).toEqual({ kind: 'declined', state: 'locked', detail: 'password needed' })
+})
+
+test('a document under a password is read when the password is in the list', async () => {
+  const { outcome } = await readDocument(
+    { bytes: LOCKED },
+    { limits: DEFAULT_LIMITS, ocr: false, passwords: ['wrong', 'gull & herring'] },
+    'text',
+  )
+  expect(outcome.kind === 'text' && outcome.pages[0]?.text).toContain('Household budget')
+})
