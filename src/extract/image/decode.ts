@@ -52,7 +52,12 @@ export async function decodePicture(
     refuseBomb({ ...header, width: meta.width, height: meta.height }, pixelsMax)
     const shrink = Math.sqrt(pixelsMax / (meta.width * meta.height))
     const decoder = open()
-    if (shrink < 1) decoder.resize(Math.max(1, Math.floor(meta.width * shrink)))
+    if (shrink < 1)
+      decoder.resize(
+        Math.max(1, Math.floor(meta.width * shrink)),
+        Math.max(1, Math.floor(meta.height * shrink)),
+        { fit: 'fill' },
+      )
     return uprighted(await greyPixels(decoder, meta), meta.orientation)
   } catch (error) {
     if (error instanceof Declined) throw error

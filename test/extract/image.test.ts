@@ -1,0 +1,161 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { afterAll, describe, expect, test } from 'vitest'
+import sharp from 'sharp'
+import { decodePicture } from '../../src/extract/image/decode.js'
+import { readHeader } from '../../src/extract/image/header.js'
+import { isTiny } from '../../src/extract/image.js'
+import { closeOcr } from '../../src/extract/ocr/engine.js'
+import { checkLanguages, installedLanguages } from '../../src/extract/ocr/languages.js'
+import { lookAt } from '../../src/extract/ocr/look.js'
+import { mayHoldText } from '../../src/extract/ocr/prepare.js'
+import { readDocument } from '../../src/extract/read.js'
+import { DEFAULT_LIMITS } from '../../src/part/limits.js'
+import type { OcrSettings } from '../../src/part/settings.js'
+
+afterAll(closeOcr)
+
+const folder = new URL('../fixtures/image/', import.meta.url)
+const fixture = (name: string): Uint8Array => new Uint8Array(readFileSync(new URL(name, folder)))
+const eng: OcrSettings = { languages: ['eng'], engine: 'wasm' }
+
+describe('header', () => {
+  test.each(readdirSync(folder).filter((name) => !name.endsWith('.txt') && !name.endsWith('.bmp')))(
+    '%s states the size that decoding gives',
+    async (name) => {
+      const header = readHeader(fixture(name))
+      const meta = await sharp(fixture(name)).metadata()
+      expect(header).toMatchObject({ width: meta.width, height: meta.height })
+      expect(header?.pages).toBe(name.startsWith('two-pages') ? 2 : 1)
+    },
+  )
+
+  test('of cut and random bytes never throws', () => {
+    for (const name of [
+      'scan.png',
+      'skewed.jpg',
+      'two-pages.tif',
+      'scan.gif',
+      'scan.webp',
+      'scan.bmp',
+    ])
+      for (let length = 0; length < 60; length++) readHeader(fixture(name).slice(0, length))
+    expect(readHeader(new Uint8Array([0xff, 0xd8, 0xff, 0xff, 0xff]))).toBeUndefined()
+  })
+
+  test('a directory of a tiff that points at itself ends', () => {
+    const bytes = new Uint8Array(64)
+    bytes.set([0x49, 0x49, 42, 0, 8, 0, 0, 0, 1, 0])
+    new DataView(bytes.buffer).setUint32(22, 8, true)
+    expect(readHeader(bytes)).toBeUndefined()
+  })
+})
+
+describe('what is not read', () => {
+  const header = { format: 'png' as const, bits: 24, pages: 1, whole: false }
+  test.each([
+    [9_999, 500, 500, true],
+    [10_000, 500, 128, false],
+    [10_000, 500, 127, true],
+  ])('%i bytes, %i x %i pixels: tiny is %s', (bytes, width, height, tiny) => {
+    expect(isTiny(bytes, { ...header, width, height }, DEFAULT_LIMITS)).toBe(tiny)
+  })
+  test('a fax page of few bytes is not tiny', () => {
+    const fax = { ...header, format: 'tiff' as const, bits: 1, width: 1728, height: 1100 }
+    expect(isTiny(3_000, fax, DEFAULT_LIMITS)).toBe(false)
+    expect(isTiny(3_000, { ...fax, height: 100 }, DEFAULT_LIMITS)).toBe(true)
+  })
+  test('a pixel bomb is declined by its header', async () => {
+    const bytes = fixture('scan.png').slice()
+    new DataView(bytes.buffer).setUint32(16, 100_000)
+    new DataView(bytes.buffer).setUint32(20, 100_000)
+    const settings = { limits: DEFAULT_LIMITS, ocr: eng, passwords: [] }
+    for (const lane of ['text', 'ocr'] as const)
+      expect((await readDocument({ bytes, name: 'x.png' }, settings, lane)).outcome).toMatchObject({
+        kind: 'declined',
+        state: 'too-large',
+      })
+  })
+  test('a picture larger than the pixel limit is scaled down while it is decoded', async () => {
+    const bytes = fixture('scan.png')
+    const { width, height } = await decodePicture(bytes, readHeader(bytes)!, 0, 100_000)
+    expect(width * height).toBeLessThanOrEqual(100_000)
+    expect(width / height).toBeCloseTo(2, 1)
+  })
+  test('a picture cut short is read as far as it goes, or damaged', async () => {
+    const settings = { limits: DEFAULT_LIMITS, ocr: eng, passwords: [] }
+    for (const name of ['scan.png', 'skewed.jpg', 'scan.gif', 'two-pages.tif']) {
+      const bytes = fixture(name).slice(0, 12_000)
+      const { outcome } = await readDocument({ bytes, name }, settings, 'ocr')
+      if (outcome.kind === 'declined') expect(outcome.state, name).toBe('damaged')
+    }
+  }, 60_000)
+})
+
+describe('a look', () => {
+  const look = async (name: string): Promise<ReturnType<typeof lookAt>> =>
+    lookAt(await decodePicture(fixture(name), readHeader(fixture(name))!, 0, 25e6))
+
+  test.each([
+    ['scan.png', 0],
+    ['exif-turned.jpg', 0],
+    ['turned-90.png', 270],
+    ['turned-180.png', 180],
+    ['turned-270.png', 90],
+  ])('%s has to be turned by %i degrees', async (name, turn) => {
+    expect((await look(name)).turn).toBe(turn)
+  })
+  test('tells how much the lines lean', async () => {
+    expect((await look('skewed.jpg')).skew).toBeCloseTo(3, 0)
+    expect(Math.abs((await look('scan.png')).skew)).toBeLessThan(0.2)
+  })
+  test('tells light writing from dark', async () => {
+    expect((await look('inverted.png')).isLight).toBe(true)
+    expect((await look('scan.png')).isLight).toBe(false)
+  })
+  test('finds no text in a photograph', async () => {
+    const bytes = fixture('photograph.jpg')
+    const picture = await decodePicture(bytes, readHeader(bytes)!, 0, 25e6)
+    expect(mayHoldText(picture, lookAt(picture))).toBe(false)
+  })
+})
+
+describe('words', () => {
+  test.each(['turned-90.png', 'turned-180.png', 'skewed.jpg'])(
+    'of %s have boxes inside the picture as it was turned',
+    async (name) => {
+      const settings = { limits: DEFAULT_LIMITS, ocr: eng, passwords: [] }
+      const { outcome } = await readDocument({ bytes: fixture(name), name }, settings, 'ocr')
+      const page = outcome.kind === 'text' ? outcome.pages[0]?.ocr : undefined
+      expect(page).toMatchObject({ width: 1240, height: 620 })
+      const guilders = page?.words.find(([word]) => word === 'guilders')
+      expect(guilders).toBeDefined()
+      const [, left, top, width, height, confidence] = guilders!
+      expect(confidence).toBeGreaterThan(70)
+      // The fourth of five lines, 30 pixels high, begins at 120 and 52 pixels further each.
+      expect(top).toBeGreaterThan(220)
+      expect(top + height).toBeLessThan(330)
+      expect(left).toBeGreaterThan(400)
+      expect(left + width).toBeLessThan(1_000)
+    },
+    60_000,
+  )
+})
+
+describe('languages', () => {
+  test('those installed are found', () => {
+    expect(installedLanguages()).toContain('eng')
+    expect(installedLanguages()).not.toContain('osd')
+  })
+  test('a missing one is one clear error that names it and the way to add it', () => {
+    const check = (languages: string[]): void => checkLanguages({ ...eng, languages })
+    expect(() => check(['eng'])).not.toThrow()
+    expect(() => check(['eng', 'xyz'])).toThrow(/xyz.*npm install @tesseract\.js-data\/xyz/)
+    expect(() => check(['../eng'])).toThrow(/\.\.\/eng/)
+  })
+  test('it ends the reading, and is no state of the document', async () => {
+    const settings = { limits: DEFAULT_LIMITS, ocr: { ...eng, languages: ['xyz'] }, passwords: [] }
+    await expect(
+      readDocument({ bytes: fixture('scan.png'), name: 'scan.png' }, settings, 'ocr'),
+    ).rejects.toMatchObject({ code: 'E_OCR_LANGUAGE' })
+  })
+})

@@ -1,0 +1,158 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { readDocument } from '../../src/extract/read.js'
+import type { PageChoice, TextOutcome } from '../../src/part/outcome.js'
+import { DEFAULT_LIMITS, type Limits } from '../../src/part/limits.js'
+import type { Lane } from '../../src/part/states.js'
+import { closeOcr } from '../../src/extract/ocr/engine.js'
+import { afterAll } from 'vitest'
+import { document, helvetica, lines } from '../../scripts/make/pdf-objects.js'
+
+afterAll(closeOcr)
+
+const fixture = (name: string): Uint8Array =>
+  new Uint8Array(readFileSync(new URL(`../fixtures/${name}`, import.meta.url)))
+
+async function read(
+  bytes: Uint8Array,
+  options: { lane?: Lane; limits?: Partial<Limits>; passwords?: string[] } = {},
+): Promise<Awaited<ReturnType<typeof readDocument>>['outcome']> {
+  const settings = {
+    limits: { ...DEFAULT_LIMITS, ...options.limits },
+    ocr: { languages: ['eng'], engine: 'wasm' as const },
+    passwords: options.passwords ?? [],
+  }
+  return (await readDocument({ bytes, name: 'x.pdf' }, settings, options.lane ?? 'text')).outcome
+}
+
+async function text(...args: Parameters<typeof read>): Promise<TextOutcome> {
+  const outcome = await read(...args)
+  if (outcome.kind !== 'text') throw new Error(`declined: ${outcome.state}, ${outcome.detail}`)
+  return outcome
+}
+
+describe('text layer', () => {
+  test('pages are kept apart, and the title stands before them', async () => {
+    const { pages, pageCount } = await text(fixture('pdf/letter.pdf'))
+    expect(pageCount).toBe(2)
+    expect(pages.map(({ page }) => page)).toEqual([undefined, 1, 2])
+    expect(pages[0]?.text).toBe('Harbour committee\n')
+    expect(pages[2]?.text).toContain('Berth 14 is reserved')
+  })
+
+  test('the bytes given are left as they were', async () => {
+    const bytes = fixture('pdf/letter.pdf')
+    await read(bytes)
+    expect(bytes).toEqual(fixture('pdf/letter.pdf'))
+  })
+
+  test('a password that fits is found in the list, after one that does not', async () => {
+    const outcome = await text(fixture('pdf/locked.pdf'), { passwords: ['gannet', 'kittiwake'] })
+    expect(outcome.pages[0]?.text).toContain('crane on the east quay')
+    expect(await read(fixture('pdf/locked.pdf'), { passwords: ['gannet'] })).toMatchObject({
+      kind: 'declined',
+      state: 'locked',
+    })
+  })
+
+  test('an attachment is read under its own name', async () => {
+    const { pages } = await text(fixture('pdf/beside.pdf'))
+    expect(pages.find(({ member }) => member === 'berths.csv')?.text).toContain('Kittiwake')
+  })
+
+  test('what a password field holds is never read', async () => {
+    const { pages } = await text(fixture('pdf/beside.pdf'))
+    expect(pages.map((page) => page.text).join()).not.toContain('neverindexed')
+  })
+
+  test('a page tree that lies about its count ends after some failures', async () => {
+    const honest = Buffer.from(fixture('pdf/letter.pdf')).toString('latin1')
+    const lying = Buffer.from(honest.replace('/Count 2', '/Count 9'), 'latin1')
+    const outcome = await text(new Uint8Array(lying))
+    expect(outcome.pages.map((page) => page.text).join()).toContain('crane on the east quay')
+  })
+
+  test('the limit of characters cuts inside a page and keeps what came before', async () => {
+    const outcome = await text(fixture('pdf/letter.pdf'), { limits: { textChars: 60 } })
+    expect(outcome.cutBy).toBe('text-chars')
+    expect(outcome.pages.map((page) => page.text).join('')).toHaveLength(60)
+  })
+
+  test('cut anywhere, the file gives text or a state, and the thread stays usable', async () => {
+    const whole = fixture('pdf/beside.pdf')
+    for (let share = 1; share < 10; share++) {
+      const outcome = await read(whole.slice(0, (whole.length * share) / 10))
+      if (outcome.kind === 'declined') expect(outcome.state).toBe('damaged')
+    }
+    expect((await text(fixture('pdf/letter.pdf'))).pages).toHaveLength(3)
+  })
+
+  test('a page of letters without a font is left for the OCR lane', async () => {
+    const drawn = document(() => ({ pages: [{ content: '0 0 m 50 60 l 70 10 l h f' }] }))
+    expect(await text(drawn)).toMatchObject({ pagesToOcr: 1, empty: 'no-text-layer' })
+  })
+
+  test('a sound page without pictures is never left for OCR', async () => {
+    for (const name of ['letter', 'setting', 'shift-jis', 'xfa', 'beside'])
+      expect((await text(fixture(`pdf/${name}.pdf`))).pagesToOcr, name).toBeUndefined()
+  })
+})
+
+describe('pages of pixels', () => {
+  const choices = (outcome: TextOutcome): Array<PageChoice | undefined> =>
+    Array.from({ length: 8 }, (_, i) => outcome.pages.find(({ page }) => page === i + 1)?.choice)
+
+  test('without OCR they are counted and left', async () => {
+    const outcome = await text(fixture('pdf/mixed.pdf'))
+    // The scan, the wrong map, the poor old OCR, the blank page and the photograph.
+    expect(outcome.pagesToOcr).toBe(5)
+    expect(outcome.ocrPages).toBeUndefined()
+  })
+
+  test('each page is decided by itself, and the decision recorded', async () => {
+    const outcome = await text(fixture('pdf/mixed.pdf'), { lane: 'ocr' })
+    expect(choices(outcome).map((choice) => choice && [choice.took, choice.why])).toEqual([
+      undefined, // text
+      ['ocr', 'no text layer'],
+      ['both', 'a stamp over a scan'],
+      undefined, // letters apart, put together again
+      ['ocr', 'words are no words'], // a wrong map of letters
+      ['ocr', 'words are no words'], // a poor old OCR under the scan
+      ['ocr', 'no text layer; none found'], // blank
+      ['ocr', 'no text layer; none found'], // a photograph
+    ])
+    expect(outcome.ocrPages).toBe(4)
+    for (const choice of choices(outcome))
+      if (choice?.took === 'ocr' && !choice.why.includes('none found'))
+        expect(choice.ocrScore).toBeGreaterThan(choice.layerScore)
+    const scan = outcome.pages.find(({ page }) => page === 2)
+    const lantern = scan?.ocr?.words.find(([word]) => word === 'lantern')
+    expect(lantern?.[5]).toBeGreaterThan(80)
+  }, 120_000)
+
+  test('the limit of pages leaves the rest out, and their text layers in', async () => {
+    const outcome = await text(fixture('pdf/mixed.pdf'), { lane: 'ocr', limits: { ocrPages: 1 } })
+    expect(outcome).toMatchObject({ cutBy: 'ocr-pages', ocrPages: 1 })
+    const all = outcome.pages.map((page) => page.text).join('')
+    expect(all).toContain('Received by the harbour office')
+    expect(all).toContain('Archive copy 0042')
+  }, 60_000)
+
+  test('a page that takes too long is cut, and the others are read', async () => {
+    const outcome = await text(fixture('pdf/mixed.pdf'), {
+      lane: 'ocr',
+      limits: { ocrPageTimeoutMs: 1 },
+    })
+    expect(outcome.cutBy).toBe('ocr-page-time')
+    expect(outcome.pages[0]?.text).toContain('crane on the east quay')
+  }, 60_000)
+
+  test('a document without a picture costs the OCR lane no more than the text lane', async () => {
+    const plain = document((objects) => ({
+      pages: [{ content: lines(['Nothing but words here']), fonts: { F1: helvetica(objects) } }],
+    }))
+    const outcome = await text(plain, { lane: 'ocr' })
+    expect(outcome.ocrPages).toBeUndefined()
+    expect(outcome.engine).toBeUndefined()
+  })
+})
