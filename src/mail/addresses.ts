@@ -14,7 +14,8 @@ const PERSONS = 20_000
  */
 export function parseAddresses(value: string, charset = ''): Person[] {
   if (value === '') return []
-  const simple = SIMPLE.exec(value)
+  // Nearly every field holds one person; the pattern is for short ones (it may go back and forth).
+  const simple = value.length < 400 ? SIMPLE.exec(value) : null
   if (simple)
     return [
       {
@@ -99,11 +100,10 @@ function personOf(
   let name = rawName.trim()
   let address = rawAddress
   if (address === '' && name.includes('@') && !isQuotedName) {
-    const found = /[^\s<>]+@[^\s<>]+/.exec(name)
-    if (found) {
-      address = found[0]
-      name = (name.slice(0, found.index) + name.slice(found.index + address.length)).trim()
-    }
+    const words = name.split(/\s+/)
+    const found = words.findIndex((word) => word.includes('@'))
+    address = words[found] ?? ''
+    name = words.filter((_, i) => i !== found).join(' ')
   }
   if (address.includes('(')) address = withoutComments(address)
   // `<@relay.example:person@example.org>`: an obsolete route

@@ -185,14 +185,14 @@ function render(html: string, write: (text: string) => void, honoursHidden: bool
         value = ''
       },
       onattribdata(start, end) {
-        if (KEPT.has(attribute)) value += slice(start, end)
+        if (KEPT.has(attribute) && value.length < ATTRIBUTE_CHARS) value += slice(start, end)
       },
       onattribentity(codepoint) {
-        if (KEPT.has(attribute)) value += characterOf(codepoint)
+        if (KEPT.has(attribute) && value.length < ATTRIBUTE_CHARS) value += characterOf(codepoint)
       },
       onattribend() {
         if (attribute === 'hidden') isHidden = true
-        else if (attribute === 'style') isHidden ||= HIDING_STYLE.test(value)
+        else if (attribute === 'style') isHidden ||= HIDING_STYLE.test(value.slice(0, 2000))
         else if (attribute === 'alt') alt = value
         else if (attribute === 'type') inputType = value.toLowerCase()
         else if (attribute === 'value') inputValue = value
@@ -225,6 +225,8 @@ function render(html: string, write: (text: string) => void, honoursHidden: bool
 
 const SPACES = /[\t\n\f\r]| {2}/
 const ALL_SPACES = /[ \t\n\f\r]+/g
+/** Characters looked at of one attribute. */
+const ATTRIBUTE_CHARS = 20_000
 const KEPT = new Set(['style', 'alt', 'type', 'value'])
 const HIDING_STYLE =
   /(?:^|[;\s])(?:display\s*:\s*none|visibility\s*:\s*hidden|mso-hide\s*:\s*all|font-size\s*:\s*0(?:px|pt|em|%)?\s*(?:;|$|!))/i

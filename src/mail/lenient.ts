@@ -42,8 +42,15 @@ interface Attachment {
   release(): void
 }
 
-/** Bytes given to MailParser at a time; a deadline is looked at between them. */
-const CHUNK = 256 * 1024
+/**
+ * Bytes given to MailParser at a time. It splits all of them before it hands anything over, so that
+ * the count of parts can be off by what one chunk holds.
+ */
+const CHUNK = 32 * 1024
+/** Of the splitter; ours stand below: a head is cut before (condition.ts), parts are counted here. */
+const NO_LIMIT = 1e9
+/** Bytes of one part's head. */
+const PART_HEAD_BYTES = 64 * HEAD_BYTES
 
 /**
  * @param mail from the head on, with an empty line after the head (condition.ts)
@@ -63,6 +70,8 @@ export async function readLenientTree(
   const outside = new Map<Node, Buffer[]>()
   let root: Head | undefined
   let current: Node | undefined
+  let nodes = 0
+  let stop: (problem: string) => void = () => {}
 
   const parser = new MailParser({
     skipHtmlToText: true,
@@ -70,17 +79,17 @@ export async function readLenientTree(
     skipImageLinks: true,
     skipTextLinks: true,
     checksumAlgo: false,
-    // Of the splitter: nested messages stay whole, and its own caps stand above ours.
-    ...{
-      ignoreEmbedded: true,
-      maxHeadSize: 4 * HEAD_BYTES,
-      maxChildNodes: 4 * limits.messageParts,
-    },
+    // Of the splitter: nested messages stay whole.
+    ...{ ignoreEmbedded: true, maxHeadSize: PART_HEAD_BYTES, maxChildNodes: NO_LIMIT },
   })
   const inside = parser as unknown as Inside
   const process = inside.processChunk.bind(parser)
   inside.processChunk = (chunk, done) => {
     if (chunk.type === 'node') {
+      if (++nodes > 4 * limits.messageParts) {
+        stop('more parts than are read; the rest was left')
+        return
+      }
       const head = parseHead(chunk.headers.build().toString('latin1'))
       heads.set(chunk, head)
       root ??= head
@@ -107,6 +116,7 @@ export async function readLenientTree(
       resolve()
       parser.destroy()
     }
+    stop = finish
     const timer = setTimeout(
       () => finish('reading the structure took too long and was stopped'),
       Math.max(1, endsAt - performance.now()),
@@ -215,11 +225,13 @@ function rejoin(raw: Buffer, boundary: string): Buffer {
 const BOUNDARY = '=_paperknife_='
 
 async function feed(parser: MailParser, mail: Buffer, isDone: () => boolean): Promise<void> {
+  let wake: (() => void) | undefined
+  parser.on('drain', () => wake?.())
+  parser.on('close', () => wake?.())
   for (let at = 0; at < mail.length && !isDone(); at += CHUNK) {
     if (!parser.write(mail.subarray(at, at + CHUNK)))
       await new Promise<void>((resolve) => {
-        parser.once('drain', resolve)
-        parser.once('close', resolve)
+        wake = resolve
       })
   }
   if (!isDone()) parser.end()

@@ -71,7 +71,8 @@ export function parseMsg(bytes: Uint8Array, options: MsgOptions): Message {
   const to = recipients(fields, 'to')
   return {
     messageId: (fields.messageId ?? first(head, 'message-id'))
-      .replace(/^\s*<|>\s*$/g, '')
+      .trim()
+      .replace(/^<|>$/g, '')
       .slice(0, 998),
     inReplyTo: ids(first(head, 'in-reply-to')),
     references: ids(first(head, 'references')),
@@ -300,9 +301,9 @@ function recipients(fields: FieldsData, kind: 'to' | 'cc' | 'bcc'): Person[] {
 }
 
 function ids(field: string): string[] {
-  return [...field.matchAll(/<\s*([^<>]+?)\s*>/g)]
+  return [...field.matchAll(/<([^<>]+)>/g)]
     .slice(0, 1000)
-    .map((match) => (match[1] as string).slice(0, 998))
+    .map((match) => (match[1] as string).trim().slice(0, 998))
 }
 
 /** Outlook writes 1601 for no date at all. */

@@ -317,7 +317,7 @@ function charsetOf(tree: Tree): string {
 function idsIn(field: string, most: number): string[] {
   if (field === '') return []
   const ids: string[] = []
-  for (const match of field.slice(0, 100_000).matchAll(/<\s*([^<>]+?)\s*>/g)) {
+  for (const match of field.slice(0, 100_000).matchAll(/<([^<>]+)>/g)) {
     ids.push(id(match[1] as string))
     if (ids.length >= most) break
   }
@@ -359,7 +359,7 @@ function labelsOf(head: Head, charset: string): string[] {
   if (field === '') return []
   const labels = decodeWords(field, charset)
     .split(gmail || field.includes(',') ? ',' : /\s+/)
-    .map((label) => label.replace(/^[\s"]+|[\s"]+$/g, ''))
+    .map((label) => label.trim().replace(/^"|"$/g, '').trim())
     .filter((label) => label !== '')
   return [...new Set(labels)].slice(0, 100)
 }

@@ -12,6 +12,7 @@ export const PLAIN_ENCODINGS: ReadonlySet<string> = new Set(['', '7bit', '8bit',
 export function encodingOf(field: string): string {
   if (field === '') return ''
   return field
+    .slice(0, 200)
     .replace(/\([^)]*\)/g, '')
     .replace(/["';]/g, '')
     .trim()
@@ -70,13 +71,22 @@ function fromBase64(raw: Buffer): Buffer {
   const padding = text.indexOf('=')
   if (padding < 0 || END.test(text.slice(padding))) return Buffer.from(text, 'base64')
   // Padding and then more: encoded pieces that were joined, or a footer that is no base64.
-  const pieces: Buffer[] = []
-  for (const piece of text.split(/=+/)) {
-    if (pieces.length > 0 && /[^A-Za-z0-9+/\s]/.test(piece)) break
-    pieces.push(Buffer.from(piece, 'base64'))
+  const out = Buffer.allocUnsafe(Math.ceil(text.length * 0.75) + 3)
+  let length = 0
+  let from = 0
+  for (let pieces = 0; from < text.length && pieces < PIECES; pieces++) {
+    let end = text.indexOf('=', from)
+    if (end < 0) end = text.length
+    const piece = text.slice(from, end)
+    if (pieces > 0 && /[^A-Za-z0-9+/\s]/.test(piece)) break
+    length += out.write(piece, length, 'base64')
+    from = end + 1
   }
-  return Buffer.concat(pieces)
+  return out.subarray(0, length)
 }
+
+/** Joined pieces read of one leaf; a real one has a handful. */
+const PIECES = 100_000
 
 const END = /^=[=\s]*$/
 

@@ -171,7 +171,8 @@ function isSeparator(buffer: Buffer, at: number): boolean {
   if (end < 0 || end - at > 500) return false
   const next = buffer.toString('latin1', end + 1, end + 110)
   if (buffer[end - 1] === 0x0d) end--
-  return SEPARATOR.test(buffer.toString('latin1', at, end)) && FIELD.test(next)
+  // The cheap test first.
+  return FIELD.test(next) && SEPARATOR.test(buffer.toString('latin1', at, end))
 }
 
 interface MboxHead {
