@@ -56,7 +56,7 @@ export function parseAddresses(value: string, charset = ''): Person[] {
         else if (value[i] === '(') depth++
         else if (value[i] === ')') depth--
       }
-      comment += value.slice(from, i - (depth === 0 ? 1 : 0))
+      comment += (comment === '' ? '' : ' ') + value.slice(from, i - (depth === 0 ? 1 : 0))
       i--
     } else if (c === '<') {
       const close = value.indexOf('>', i)
@@ -78,7 +78,7 @@ export function parseAddresses(value: string, charset = ''): Person[] {
   return persons
 }
 
-const SIMPLE = /^(?:"?([^"<>(),;:@\\]*?)"?\s*<)?([^\s"<>(),;:\\@]+@[^\s"<>(),;:\\@]+)>?$/
+const SIMPLE = /^(?:"?([^"'<>(),;:@\\]*?)"?\s*<)?([^\s"'<>(),;:\\@]+@[^\s"<>(),;:\\@]+)>?$/
 
 /** Whether the name that begins here ends in `<…>` before the next comma. */
 function nextIsBracket(value: string, from: number): boolean {
@@ -100,7 +100,8 @@ function personOf(
   let name = rawName.trim()
   let address = rawAddress
   if (address === '' && name.includes('@') && !isQuotedName) {
-    const words = name.split(/\s+/)
+    // A quoted local part may hold blanks.
+    const words = name.match(/"[^"]*"@\S*|\S+/g) ?? []
     const found = words.findIndex((word) => word.includes('@'))
     address = words[found] ?? ''
     name = words.filter((_, i) => i !== found).join(' ')

@@ -66,7 +66,7 @@ export function decodeText(bytes: Uint8Array, options: DecodeOptions = {}): Deco
     if (name === 'utf-8') {
       const text = buffer.toString('utf8')
       // A cut or damaged UTF-8 text has few broken places; a mislabelled one has nothing else.
-      if (replacedShare(text) < 0.1) return { text, charset: 'utf-8' }
+      if (replacedShare(text) < 0.3) return { text, charset: 'utf-8' }
       continue
     }
     const text = decodeAs(buffer, name)
@@ -152,12 +152,14 @@ function lookUp(label: string): string | undefined {
     .trim()
     .replace(/^["'<(]+|["'>);,]+$/g, '')
     .toLowerCase()
-  for (const name of [
-    bare,
-    bare.replace(/_/g, '-'),
-    bare.replace(/^x-/, ''),
-    bare.replace(/^charset=/, ''),
-  ]) {
+  const dashed = bare.replace(/^charset=/, '').replace(/_/g, '-')
+  const names = [bare, dashed, dashed.replace(/^x-/, '')]
+  const page = /^(?:cp|ibm|ms|dos|windows|win)[- ]?(\d{3,5})$/.exec(names[2] as string)
+  if (page) names.push(`windows-${page[1]}`, `cp${page[1]}`)
+  const iso = /^iso[- ]?8859[- ]?(\d{1,2})(?:\D|$)/.exec(dashed)
+  if (iso) names.push(`iso-8859-${Number(iso[1])}`)
+  if (/^utf[- ]?8/.test(dashed)) names.push('utf-8')
+  for (const name of names) {
     const alias = Object.hasOwn(ALIASES, name) ? ALIASES[name] : undefined
     if (alias === '') return undefined
     if (alias) return alias
@@ -167,32 +169,12 @@ function lookUp(label: string): string | undefined {
       // not a WHATWG label
     }
     if (name === 'iso-2022-kr' || name === 'hz-gb-2312') return name
-    if (/^(base64|hex|binary|ucs2|internal|cesu8)$/.test(name)) return undefined
-    if (iconv.encodingExists(name)) return name
   }
-  const cp = /^(?:x-)?(?:cp|ibm|ms|dos|windows|win)[-_ ]?(\d{3,5})$/.exec(bare)
-  if (cp)
-    for (const name of [`windows-${cp[1]}`, `cp${cp[1]}`]) {
-      try {
-        return new TextDecoder(name).encoding
-      } catch {
-        if (iconv.encodingExists(name)) return name
-      }
-    }
-  const iso = /^iso[-_ ]?8859[-_ ]?(\d{1,2})/.exec(bare)
-  if (iso && Number(iso[1]) >= 1 && Number(iso[1]) <= 16)
-    return lookUpIso(`iso-8859-${Number(iso[1])}`)
-  if (/^utf[-_ ]?8/.test(bare)) return 'utf-8'
-  return undefined
+  return names.find((name) => !NO_CHARSET.test(name) && iconv.encodingExists(name))
 }
 
-function lookUpIso(name: string): string | undefined {
-  try {
-    return new TextDecoder(name).encoding
-  } catch {
-    return iconv.encodingExists(name) ? name : undefined
-  }
-}
+/** What iconv-lite knows and is no character set. */
+const NO_CHARSET = /^(?:base64|hex|binary|ucs2|internal|cesu8|utf-?7-?imap)$/
 
 function byteOrderMark(b: Buffer): { name: string; length: number } | undefined {
   if (b[0] === 0xef && b[1] === 0xbb && b[2] === 0xbf) return { name: 'utf-8', length: 3 }
@@ -214,6 +196,9 @@ function decodeAs(buffer: Buffer, name: string): string | undefined {
       return buffer.toString('utf8')
     case 'us-ascii':
       return buffer.toString('latin1')
+    case 'windows-1252':
+      // Node 20's TextDecoder reads it as Latin-1: quotes and dashes become control characters.
+      return iconv.decode(buffer, name)
     case 'utf-16le':
       return buffer.toString('utf16le', 0, buffer.length & ~1)
     case 'utf-16':
@@ -397,9 +382,44 @@ function detect(buffer: Buffer): string {
       } else if (encoding !== 'windows-1252' && (high < 8 || confidence < 30)) continue
     } else if (!NON_LATIN.has(encoding) && high > 4 && share > 0.5) continue
     const text = decodeAs(buffer, encoding)
-    if (text !== undefined && replacedShare(text) < 0.02) return encoding
+    if (text === undefined || replacedShare(text) >= 0.02) continue
+    // Any bytes above 0xa0 are half-width kana to Shift_JIS; hardly anybody writes those.
+    if (encoding === 'shift_jis' && halfWidthShare(text) > 0.5) continue
+    return CYRILLIC.includes(encoding) ? likeliestCyrillic(sample) : encoding
   }
   return 'windows-1252'
+}
+
+const CYRILLIC = ['windows-1251', 'koi8-r', 'iso-8859-5', 'ibm866', 'x-mac-cyrillic']
+
+/**
+ * The Cyrillic encoding whose reading looks most like words: they differ in which letters and which
+ * case they make of the same bytes, and the detector tells them apart only in long texts.
+ */
+function likeliestCyrillic(sample: Buffer): string {
+  let best = CYRILLIC[0] as string
+  let most = -Infinity
+  for (const name of CYRILLIC) {
+    const text = decodeAs(sample, name) ?? ''
+    const common = text.match(/[оеаинтсрвлкмд]/g)?.length ?? 0
+    const odd = text.match(/[а-яё][А-ЯЁ]|[^\x00-\x7fа-яёА-ЯЁіїєґўІЇЄҐ«»—–…№“”„]/g)?.length ?? 0
+    if (common - 2 * odd > most) {
+      most = common - 2 * odd
+      best = name
+    }
+  }
+  return best
+}
+
+function halfWidthShare(text: string): number {
+  let beyond = 0
+  let half = 0
+  for (let i = 0; i < Math.min(text.length, DETECT_BYTES); i++) {
+    const code = text.charCodeAt(i)
+    if (code > 0x7f) beyond++
+    if (code >= 0xff61 && code <= 0xff9f) half++
+  }
+  return beyond === 0 ? 0 : half / beyond
 }
 
 const SPACE = Buffer.from(' ')

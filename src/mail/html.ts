@@ -39,12 +39,19 @@ const CHUNK = 64 * 1024
  * @param write receives text with `\n` between blocks and `\t` between cells; may throw to stop
  */
 export function readHtml(html: string, write: (text: string) => void): void {
-  const unclosed = render(html, write, true)
+  let isAnything = false
+  const unclosed = render(
+    html,
+    (text) => {
+      isAnything = true
+      write(text)
+    },
+    true,
+  )
+  if (unclosed < 0) return
   // A hidden element that is never closed would hide the rest of the document: read that openly.
-  if (unclosed >= 0) {
-    write('\n')
-    render(html.slice(unclosed), write, false)
-  }
+  if (isAnything) write('\n')
+  render(html.slice(unclosed), write, false)
 }
 
 /**

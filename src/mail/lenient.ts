@@ -66,9 +66,9 @@ export async function readLenientTree(
   const problems: string[] = []
   const leaves: Leaf[] = []
   const heads = new Map<Node, Head>()
+  const leafOf = new Map<Node, Leaf>()
   /** What stands in a multipart outside its parts, kept as long as it has no part. */
   const outside = new Map<Node, Buffer[]>()
-  let root: Head | undefined
   let current: Node | undefined
   let nodes = 0
   let stop: (problem: string) => void = () => {}
@@ -92,8 +92,12 @@ export async function readLenientTree(
       }
       const head = parseHead(chunk.headers.build().toString('latin1'))
       heads.set(chunk, head)
-      root ??= head
-      if (chunk.parentNode) outside.delete(chunk.parentNode)
+      if (chunk.parentNode) {
+        outside.delete(chunk.parentNode)
+        // What is called text and has parts is no leaf.
+        const above = leafOf.get(chunk.parentNode)
+        if (above && above.raw.length === 0) leaves.splice(leaves.indexOf(above), 1)
+      }
       if (chunk.multipart) outside.set(chunk, [])
       else {
         current = chunk
@@ -135,14 +139,14 @@ export async function readLenientTree(
         finish(`more than ${limits.messageParts} parts; the rest was not read`)
         return
       } else note(problems, `parts deeper than ${limits.mimeDepth} levels were not read`)
-      const leaf = leaves.at(-1)
+      const leaf = isRead ? leaves.at(-1) : undefined
+      if (leaf) leafOf.set(node, leaf)
       const close = (): void => {
-        if (isRead && leaf)
-          leaf.raw = pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces)
+        if (leaf) leaf.raw = pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces)
         attachment.release()
       }
       attachment.content.on('data', (piece: Buffer) => {
-        if (isRead) pieces.push(piece)
+        if (leaf) pieces.push(piece)
       })
       attachment.content.on('end', close)
       attachment.content.on('error', close)
@@ -177,10 +181,19 @@ export async function readLenientTree(
     note(problems, 'a multipart has no parts; it was read as text')
     leaves.push({ path: path || '1', head: withoutType(head), within, raw })
   }
-  return { head: root ?? { fields: [], isWellFormed: false }, leaves, problems }
+  return { head: rootHead(mail), leaves, problems }
 }
 
 const EMPTY = Buffer.alloc(0)
+
+/** Read apart from the structure, so that a mail whose structure is not read still has its headers. */
+function rootHead(mail: Buffer): Head {
+  const lf = mail.indexOf('\n\n', 0, 'latin1')
+  const crlf = mail.indexOf('\n\r\n', 0, 'latin1')
+  const ends = [lf, crlf, mail.indexOf('\n') === 0 ? 0 : -1, mail.indexOf('\r\n') === 0 ? 0 : -1]
+  const end = Math.min(...ends.filter((at) => at >= 0), mail.length, HEAD_BYTES)
+  return parseHead(mail.toString('latin1', 0, end))
+}
 
 /**
  * The boundary that a body without its declared one seems to use: a line of two dashes and more that

@@ -275,10 +275,11 @@ class Body {
       if (seen.trim().length > 3 * words)
         this.#pieces[at] = this.#cut(words > 0 ? `${text}\n${seen}` : seen)
     }
-    return this.#pieces
+    const text = this.#pieces
       .filter((piece) => piece !== '')
       .join('\n')
       .trim()
+    return text.includes('\0') ? text.replaceAll('\0', '') : text
   }
 
   #cut(text: string): string {

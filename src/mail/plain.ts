@@ -37,7 +37,8 @@ function walk(
   if (!type.value.startsWith('multipart/')) {
     if (!PLAIN_ENCODINGS.has(encoding) && encoding !== 'base64' && encoding !== 'quoted-printable')
       return false
-    if (tree.leaves.length >= LEAVES) return false
+    // Some senders call a multipart text.
+    if (type.params.has('boundary') || tree.leaves.length >= LEAVES) return false
     tree.leaves.push({ path: path || '1', head, within, raw: body })
     return true
   }
