@@ -10,6 +10,7 @@ import type { Database } from 'better-sqlite3'
 import { COLUMNS } from '../fold/columns.js'
 import { labelToken } from '../fold/kinds.js'
 import { HAS_ATTACHMENT, LABEL, TYPE } from '../fold/marks.js'
+import { idsByMessageId } from './lookup.js'
 import { ALL_COLUMNS, leafOf, quote, type Leaf, type Phrase, type Vocabulary } from './leaves.js'
 import type { QueryNode } from './query.js'
 import { kindsNamed } from './kinds.js'
@@ -121,16 +122,11 @@ export class Compiler {
 
   /** The number of the thread that a Message-ID or id belongs to; 0 belongs to none. */
   private thread(of: string): number {
-    const byMessageId = this.db
-      .prepare<[string], { thread: number }>(
-        `SELECT thread FROM message WHERE message_id = ? AND message_id <> ''`,
-      )
-      .get(of)
-    if (byMessageId) return byMessageId.thread
-    if (!/^\d{1,15}$/.test(of)) return 0
+    const [byMessageId] = idsByMessageId(this.db, of)
+    if (byMessageId === undefined && !/^\d{1,15}$/.test(of)) return 0
     const byId = this.db
       .prepare<[number], { thread: number }>('SELECT thread FROM message WHERE id = ?')
-      .get(Number(of))
+      .get(byMessageId ?? Number(of))
     return byId?.thread ?? 0
   }
 }

@@ -221,11 +221,15 @@ function openOne(
   const db = new Database(path)
   try {
     if (exclusive) db.pragma('locking_mode = EXCLUSIVE')
+    // Both count only while the file is empty. 8 kB pages waste a twelfth of the space that texts of 1 to
+    // 3 kB leave in pages of 4 kB; freed pages are given back in idle steps (idle.ts).
+    db.pragma('page_size = 8192')
+    db.pragma('auto_vacuum = INCREMENTAL')
     db.pragma('journal_mode = WAL')
     db.pragma('synchronous = NORMAL')
     db.pragma('journal_size_limit = 67108864')
     // 16 MB of log before it is copied back: a batch's pages are then copied once, not four times.
-    db.pragma('wal_autocheckpoint = 4000')
+    db.pragma('wal_autocheckpoint = 2000')
     db.pragma('temp_store = MEMORY')
     db.pragma('cache_size = -65536')
     const isNew = db.pragma('user_version', { simple: true }) === 0

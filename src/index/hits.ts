@@ -4,6 +4,7 @@
  */
 import type { Database, Statement } from 'better-sqlite3'
 import { FLAGS, type FlagName } from '../part/reference.js'
+import { uniqueOfPath } from './lookup.js'
 import type { Coverage } from './rows.js'
 
 /** Where a query matched, in the order in which `matched` lists them. */
@@ -107,7 +108,7 @@ export class HitReader {
       hits.set(row.id, {
         id: row.id,
         vault: 0,
-        key: `${folder?.path ?? ''}/${row.unique_name}${place} <${row.message_id}>`,
+        key: `${folder?.path ?? ''}/${row.unique_name || uniqueOfPath(row.path)}${place} <${row.message_id}>`,
         date: row.date,
         subject: row.subject,
         from: row.sender.replaceAll('\n', ', '),

@@ -9,10 +9,13 @@ import { COLUMNS } from '../fold/columns.js'
 import type { Connection } from './files.js'
 import type { Meta } from './meta.js'
 import type { IdleStore } from './store.js'
+import type { Vocabulary } from './vocabulary.js'
 
 /** Pages merged in one statement, and milliseconds of one step. */
 const MERGE_PAGES = 64
 const STEP_MS = 30
+/** Pages given back in one step. */
+const SHRINK_PAGES = 500
 /** Terms counted in one query. */
 const RECOUNT_TERMS = 500
 /** A share of the messages changed since the last merge, or miscounted, makes the work worth its writing. */
@@ -43,13 +46,15 @@ export class Idle implements IdleStore {
   readonly #db: Connection
   readonly #extracts: Connection
   readonly #meta: Meta
+  readonly #vocabulary: Vocabulary
   readonly #sql
   #isClean = false
 
-  constructor(db: Connection, extracts: Connection, meta: Meta) {
+  constructor(db: Connection, extracts: Connection, meta: Meta, vocabulary: Vocabulary) {
     this.#db = db
     this.#extracts = extracts
     this.#meta = meta
+    this.#vocabulary = vocabulary
     this.#sql = {
       changes: db.prepare('SELECT total_changes()').pluck(),
       isLarger: db.prepare('SELECT 1 FROM message LIMIT 1 OFFSET ?').pluck(),
@@ -62,7 +67,10 @@ export class Idle implements IdleStore {
         'SELECT id, text, messages, mask FROM term WHERE text > ? AND text <= ? ORDER BY text',
       ),
       lastTerms: db.prepare('SELECT id, text, messages, mask FROM term WHERE text > ?'),
-      correct: db.prepare('UPDATE term SET messages = ?, mask = ? WHERE id = ?'),
+      correct: db.prepare('UPDATE term SET messages = ?, mask = ?, newest = ? WHERE id = ?'),
+      newest: db
+        .prepare('SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT 1')
+        .pluck(),
       dropTerm: db.prepare('DELETE FROM term WHERE id = ?'),
       dropGram: db.prepare('DELETE FROM term_gram WHERE rowid = ?'),
     }
@@ -75,7 +83,9 @@ export class Idle implements IdleStore {
 
   step(): boolean {
     if (this.#isClean) return false
+    this.#db.transaction(() => this.#vocabulary.flush()).immediate()
     if (this.#mergeStep('words') || this.#recountStep() || this.#mergeStep('term_gram')) return true
+    if (this.#shrinkStep(this.#db) || this.#shrinkStep(this.#extracts)) return true
     this.#db.pragma('wal_checkpoint(TRUNCATE)')
     this.#extracts.pragma('wal_checkpoint(TRUNCATE)')
     this.#isClean = true
@@ -83,6 +93,7 @@ export class Idle implements IdleStore {
   }
 
   purge(): void {
+    this.#db.transaction(() => this.#vocabulary.flush()).immediate()
     this.#db.exec(`INSERT INTO words(words) VALUES ('optimize')`)
     this.#meta.set('recounted', '')
     this.#meta.set('recounting', 1)
@@ -102,6 +113,15 @@ export class Idle implements IdleStore {
     if (counted === 0) return false
     if (this.#sql.isLarger.get(SMALL) === undefined) return true
     return counted >= (this.#sql.messages.get() as number) * WORTH
+  }
+
+  /** Gives the pages back that a merge or deletions left empty, when they are worth it. */
+  #shrinkStep(db: Connection): boolean {
+    const free = db.pragma('freelist_count', { simple: true }) as number
+    const all = db.pragma('page_count', { simple: true }) as number
+    if (free < SHRINK_PAGES || free < all * WORTH) return false
+    db.pragma(`incremental_vacuum(${SHRINK_PAGES})`)
+    return true
   }
 
   /** @returns whether there may be more to merge */
@@ -137,7 +157,7 @@ export class Idle implements IdleStore {
   #recountStep(): boolean {
     if (this.#meta.number('recounting') === 0) {
       const miscounted = this.#meta.number('miscounted')
-      if (!this.#isWorth(miscounted)) return false
+      if (this.#vocabulary.lost === 0 && !this.#isWorth(miscounted)) return false
       this.#meta.set('miscounted', 0)
       this.#meta.set('recounting', 1)
       this.#meta.set('recounted', '')
@@ -153,7 +173,10 @@ export class Idle implements IdleStore {
           if (next !== undefined) after = next
         } while (!isDone && performance.now() < until)
         this.#meta.set('recounted', after)
-        if (isDone) this.#meta.set('recounting', 0)
+        if (isDone) {
+          this.#meta.set('recounting', 0)
+          this.#vocabulary.found()
+        }
       })
       .immediate()
     return !isDone
@@ -184,8 +207,8 @@ export class Idle implements IdleStore {
       if (one === undefined) {
         this.#sql.dropTerm.run(id)
         this.#sql.dropGram.run(id)
-      } else if (one.doc !== messages || one.mask !== mask)
-        this.#sql.correct.run(one.doc, one.mask, id)
+      } else if (one.doc !== messages || one.mask !== mask || this.#vocabulary.lost > 0)
+        this.#sql.correct.run(one.doc, one.mask, this.#sql.newest.get(`"${text}"`), id)
     }
     return isEnd ? undefined : last
   }

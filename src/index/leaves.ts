@@ -105,7 +105,9 @@ export class Vocabulary {
   private readonly lastId: Statement<[], number | null>
 
   constructor(db: Database) {
-    const columns = 'SELECT t.text, t.messages, t.mask, t.newest FROM'
+    // the writer gathers newest ids over many batches; meanwhile it notes the highest of them (index/vocabulary.ts)
+    const columns = `SELECT t.text, t.messages, t.mask, max(t.newest,
+        coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'unwritten'), 0)) AS newest FROM`
     this.exactly = db.prepare(`${columns} term t WHERE text = ?`)
     this.between = db.prepare(`${columns} term t WHERE text >= ? AND text < ? LIMIT ?`)
     // CROSS JOIN keeps the trigram table outside, in the order of its row ids

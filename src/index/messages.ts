@@ -8,6 +8,7 @@ import { personLine } from '../fold/columns.js'
 import { COLUMNS, type FoldedColumns } from '../fold/columns.js'
 import type { Contents } from './contents.js'
 import type { Connection } from './files.js'
+import { idsByMessageId, idsByPath, keyOf, uniqueOfPath } from './lookup.js'
 import type { Meta } from './meta.js'
 import { RowIds } from './row-ids.js'
 import type { EntryRow, MessageInput } from './rows.js'
@@ -18,6 +19,10 @@ import type { Vocabulary } from './vocabulary.js'
 
 const ENTRY = `id, folder, path, offset, bytes, unique_name AS "unique", flags, size, mtime AS mtimeMs, inode,
   message_id AS messageId`
+
+function entry(row: EntryRow): EntryRow {
+  return row.unique === '' ? { ...row, unique: uniqueOfPath(row.path) } : row
+}
 
 /** The two statements that any change of words is made of. */
 export class Words {
@@ -69,11 +74,7 @@ export class Messages implements MessageStore {
       count: db.prepare('SELECT count(*) FROM message').pluck(),
       entries: db.prepare(`SELECT ${ENTRY} FROM message WHERE folder = ?`),
       byId: db.prepare(`SELECT ${ENTRY} FROM message WHERE id = ?`),
-      byPath: db.prepare(`SELECT ${ENTRY} FROM message WHERE path = ? ORDER BY id`),
-      byUnique: db.prepare(`SELECT ${ENTRY} FROM message WHERE unique_name = ?`),
-      byMessageId: db.prepare(
-        `SELECT ${ENTRY} FROM message WHERE message_id = ? AND message_id <> '' ORDER BY id`,
-      ),
+      byUnique: db.prepare(`SELECT ${ENTRY} FROM message WHERE unique_key = ?`),
       carriers: db.prepare(
         `SELECT ${ENTRY} FROM message WHERE id IN
            (SELECT message FROM part WHERE hash = ? ORDER BY message DESC LIMIT ?) ORDER BY id DESC`,
@@ -83,8 +84,9 @@ export class Messages implements MessageStore {
         .pluck(),
       insert: db.prepare(
         `INSERT INTO message (id, date, folder, flags, size, thread, revision, subject, sender, attachments, labels,
-           message_id, path, offset, bytes, unique_name, mtime, inode, is_kept, recipients, copies)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+           message_id, message_id_key, path, offset, bytes, unique_name, unique_key, mtime, inode, is_kept, recipients,
+           copies)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       ),
       insertPart: db.prepare('INSERT INTO part VALUES (?, ?, ?, ?, ?, ?, ?, ?)'),
       insertBody: db.prepare('INSERT INTO body VALUES (?, ?)'),
@@ -107,28 +109,33 @@ export class Messages implements MessageStore {
   }
 
   entries(folder: number): EntryRow[] {
-    return this.#sql.entries.all(folder) as EntryRow[]
+    return (this.#sql.entries.all(folder) as EntryRow[]).map(entry)
   }
 
   byId(id: number): EntryRow | undefined {
-    return this.#sql.byId.get(id) as EntryRow | undefined
+    const row = this.#sql.byId.get(id) as EntryRow | undefined
+    return row && entry(row)
   }
 
   byPath(path: string, offset?: number): EntryRow | undefined {
-    const rows = this.#sql.byPath.all(path) as EntryRow[]
-    return offset === undefined ? rows[0] : rows.find((row) => row.offset === offset)
+    for (const id of idsByPath(this.#db, path)) {
+      const row = this.byId(id)
+      if (offset === undefined || row?.offset === offset) return row
+    }
+    return undefined
   }
 
   byUnique(unique: string): EntryRow[] {
-    return this.#sql.byUnique.all(unique) as EntryRow[]
+    const rows = (this.#sql.byUnique.all(keyOf(unique)) as EntryRow[]).map(entry)
+    return rows.filter((row) => row.unique === unique)
   }
 
   byMessageId(messageId: string): EntryRow[] {
-    return this.#sql.byMessageId.all(messageId) as EntryRow[]
+    return idsByMessageId(this.#db, messageId).map((id) => this.byId(id) as EntryRow)
   }
 
   carriers(hash: string, limit: number): EntryRow[] {
-    return this.#sql.carriers.all(Buffer.from(hash, 'hex'), limit) as EntryRow[]
+    return (this.#sql.carriers.all(Buffer.from(hash, 'hex'), limit) as EntryRow[]).map(entry)
   }
 
   hashes(message: number): string[] {
@@ -150,14 +157,21 @@ export class Messages implements MessageStore {
   update(changes: readonly EntryChange[]): void {
     this.#db
       .transaction(() => {
-        for (const { id, unique, mtimeMs, ...rest } of changes) {
+        for (const change of changes) {
+          const { id, mtimeMs, ...rest } = change
+          const before = this.byId(id)
+          if (before === undefined) continue
+          // The stored name depends on the path.
+          const path = change.path ?? before.path
+          const unique = change.unique ?? before.unique
+          delete rest.unique
           const values: Record<string, unknown> = {
             ...rest,
-            ...(unique !== undefined && { unique_name: unique }),
+            unique_name: unique === uniqueOfPath(path) ? '' : unique,
+            unique_key: keyOf(unique),
             ...(mtimeMs !== undefined && { mtime: Math.floor(mtimeMs) }),
           }
           const names = Object.keys(values)
-          if (names.length === 0) continue
           this.#db
             .prepare(
               `UPDATE message SET ${names.map((name) => `${name} = @${name}`).join(', ')} WHERE id = @id`,
@@ -196,7 +210,7 @@ export class Messages implements MessageStore {
           order.sort((a, b) => (ids[a] as number) - (ids[b] as number))
           for (const place of order)
             this.#insert(ids[place] as number, added[place] as MessageInput, known)
-          this.#vocabulary.flush()
+          this.#vocabulary.write()
           if (this.#ids.shift !== shift) this.#meta.set('shift', this.#ids.shift)
           this.#meta.set('changes', this.#meta.number('changes') + removed.length + added.length)
           if (removed.length > 0)
@@ -228,10 +242,12 @@ export class Messages implements MessageStore {
       message.parts.length > 0 ? JSON.stringify(message.parts.map((part) => part.name)) : null,
       message.labels.length > 0 ? JSON.stringify(message.labels) : null,
       message.messageId,
+      keyOf(message.messageId),
       message.path,
       message.offset ?? null,
       message.bytes ?? null,
-      message.unique,
+      message.unique === uniqueOfPath(message.path) ? '' : message.unique,
+      keyOf(message.unique),
       Math.floor(message.mtimeMs),
       message.inode,
       message.body === null ? 0 : 1,

@@ -4,6 +4,7 @@
  */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
+import { idsByMessageId, idsByPath } from './lookup.js'
 import { Contents } from './contents.js'
 import type { Excerpt } from './excerpts.js'
 import { openForReading, type Connection, type ReaderFiles } from './files.js'
@@ -108,11 +109,11 @@ export class IndexReader {
         .prepare(`${sql} ORDER BY 1 DESC LIMIT ?`)
         .pluck()
         .all(...values, limit) as number[]
-    const byPath = all('SELECT id FROM message WHERE path = ?', what)
-    if (byPath.length > 0) return byPath
+    const byPath = idsByPath(this.#index, what)
+    if (byPath.length > 0) return byPath.slice(0, limit)
     const bare = what.replace(/^<|>$/g, '')
-    const byId = all(`SELECT id FROM message WHERE message_id = ? AND message_id <> ''`, bare)
-    if (byId.length > 0) return byId
+    const byId = idsByMessageId(this.#index, bare)
+    if (byId.length > 0) return byId.slice(0, limit)
     if (/^[0-9a-f]{8,64}$/i.test(what)) {
       const low = Buffer.from(what.padEnd(64, '0'), 'hex')
       const high = Buffer.from(what.padEnd(64, 'f'), 'hex')

@@ -160,7 +160,7 @@ export class Rewrites implements RewriteStore {
             this.#sql.setRevision.run(revision, id)
             if (this.#newest(id) <= revision) this.#sql.done.run(id)
           }
-          this.#vocabulary.flush()
+          this.#vocabulary.write()
           this.#meta.set('changes', this.#meta.number('changes') + rewrites.length)
           this.#meta.set('miscounted', this.#meta.number('miscounted') + rewrites.length)
         })

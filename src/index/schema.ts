@@ -30,6 +30,9 @@ const list = (names: readonly string[]): string => names.map((name) => `'${name}
  * words has one row a message, folded by fold/, all seven columns written at once. A rewrite is DELETE
  * and INSERT.
  *
+ * Message-IDs, unique names and, through these, paths are looked up by 31-bit keys (lookup.ts): three indexes over
+ * the texts themselves were 130 bytes a message, a twentieth of the whole.
+ *
  * term.messages is exact after the idle recount and otherwise an upper bound: a rewrite or a deletion
  * does not know the words that leave (write.ts). mask has bit 1 << i for column i of COLUMNS; it may keep
  * a bit too long, never lack one. newest lets a search leave out the terms that its page cannot hold; it may
@@ -63,10 +66,12 @@ CREATE TABLE message (
   attachments TEXT,                   -- JSON array of file names, NULL when there are none
   labels TEXT,                        -- JSON array, NULL when there are none
   message_id TEXT NOT NULL,           -- without brackets, '' when missing
+  message_id_key INTEGER NOT NULL,    -- keyOf(message_id)
   path TEXT NOT NULL,                 -- vault-relative
   offset INTEGER,                     -- of the message inside path (mbox), else NULL
   bytes INTEGER,
-  unique_name TEXT NOT NULL,          -- survives flag changes and moves
+  unique_name TEXT NOT NULL,          -- survives flag changes and moves; '' for uniqueOfPath(path) (lookup.ts)
+  unique_key INTEGER NOT NULL,        -- keyOf of the unique name
   mtime INTEGER NOT NULL,             -- ms since 1970
   inode INTEGER NOT NULL,
   is_kept INTEGER NOT NULL,           -- 1: the body's text is in body (or empty)
@@ -78,13 +83,12 @@ CREATE INDEX message_unread ON message (id) WHERE flags & 1 = 0;
 CREATE INDEX message_flagged ON message (id) WHERE flags & 2 <> 0;
 CREATE INDEX message_size ON message (size, id);
 CREATE INDEX message_thread ON message (thread, id);
-CREATE INDEX message_unique ON message (unique_name);
-CREATE INDEX message_path ON message (path);
-CREATE INDEX message_message_id ON message (message_id) WHERE message_id <> '';
+CREATE INDEX message_unique ON message (unique_key);
+CREATE INDEX message_message_id ON message (message_id_key);
 
--- Each Message-ID seen as a message's own or in References and In-Reply-To: 52 bits of its hash, and its thread.
+-- Each Message-ID seen as a message's own or in References and In-Reply-To: a hash of it, and the thread or another
+-- key that leads to it (threads.ts).
 CREATE TABLE thread_member (key INTEGER PRIMARY KEY, thread INTEGER NOT NULL);
-CREATE INDEX thread_member_thread ON thread_member (thread);
 
 CREATE TABLE part (
   message INTEGER NOT NULL,

@@ -197,10 +197,10 @@ function storeOver(files: WriterFiles, directory: string, messageChars: number):
   meetExtracts(index, indexMeta, extracts, extractsMeta)
   const contents = new Contents(extracts, extractsMeta, index)
   const words = new Words(index)
-  const vocabulary = new Vocabulary(index)
+  const vocabulary = new Vocabulary(index, indexMeta)
   const messages = new Messages(index, indexMeta, contents, words, vocabulary)
   const rewrites = new Rewrites(index, indexMeta, contents, words, vocabulary, messageChars)
-  const idle = new Idle(index, extracts, indexMeta)
+  const idle = new Idle(index, extracts, indexMeta, vocabulary)
   messages.clearOrphans()
   rewrites.queue()
   const written = <Part extends object>(part: Part): Part =>
@@ -220,7 +220,13 @@ function storeOver(files: WriterFiles, directory: string, messageChars: number):
       index.pragma('wal_checkpoint(TRUNCATE)')
       extracts.pragma('wal_checkpoint(TRUNCATE)')
     },
-    close: () => files.close(),
+    close: () => {
+      try {
+        explained(directory, () => index.transaction(() => vocabulary.flush()).immediate())
+      } finally {
+        files.close()
+      }
+    },
   }
 }
 

@@ -3,27 +3,35 @@
  * thread; a message that names ids of two threads joins them, so that the order of arrival does not matter.
  */
 import type { Connection } from './files.js'
+import { hash47 } from './lookup.js'
 
 /** References of one message that count: the first, and the last of the rest. */
 const REFERENCES_MAX = 50
 
+/** Longest chain of joined threads that is followed. Each join links two roots, so that chains stay short. */
+const CHAIN_MAX = 64
+
+/**
+ * A thread's number is the key of its first id, whose row names itself. Joining makes the row of the smaller
+ * thread's first id name the larger one; the rows of its other ids lead there through it.
+ */
 export class Threads {
-  readonly #threadOf
+  readonly #next
   readonly #add
+  readonly #lead
   readonly #size
   readonly #moveMessages
-  readonly #moveMembers
   readonly #isAlive
   readonly #forget
 
   constructor(db: Connection) {
-    this.#threadOf = db.prepare('SELECT thread FROM thread_member WHERE key = ?').pluck()
+    this.#next = db.prepare('SELECT thread FROM thread_member WHERE key = ?').pluck()
     this.#add = db.prepare('INSERT OR IGNORE INTO thread_member VALUES (?, ?)')
+    this.#lead = db.prepare('INSERT OR REPLACE INTO thread_member VALUES (?, ?)')
     this.#size = db.prepare('SELECT count(*) FROM message WHERE thread = ?').pluck()
     this.#moveMessages = db.prepare('UPDATE message SET thread = ? WHERE thread = ?')
-    this.#moveMembers = db.prepare('UPDATE thread_member SET thread = ? WHERE thread = ?')
     this.#isAlive = db.prepare('SELECT 1 FROM message WHERE thread = ? LIMIT 1').pluck()
-    this.#forget = db.prepare('DELETE FROM thread_member WHERE thread = ?')
+    this.#forget = db.prepare('DELETE FROM thread_member WHERE key = ?')
   }
 
   /** The thread of a message that is about to be written under this row id. */
@@ -36,18 +44,38 @@ export class Threads {
     const found = new Set<number>()
     const fresh: number[] = []
     for (const key of keys) {
-      const thread = this.#threadOf.get(key) as number | undefined
+      const thread = this.#find(key)
       if (thread === undefined) fresh.push(key)
       else found.add(thread)
     }
-    const thread = found.size > 1 ? this.#join([...found]) : ([...found][0] ?? (keys[0] as number))
+    const [only] = found
+    const thread = found.size > 1 ? this.#join([...found]) : (only ?? (keys[0] as number))
     for (const key of fresh) this.#add.run(key, thread)
     return thread
   }
 
-  /** A message of the thread was deleted: a thread without messages is forgotten. */
+  /**
+   * A message of the thread was deleted. When it was the last, the thread's own row goes; the rows of its
+   * other ids lead to nothing then, and begin it anew when one of them is named again.
+   */
   left(thread: number): void {
     if (thread >= 0 && this.#isAlive.get(thread) === undefined) this.#forget.run(thread)
+  }
+
+  #find(key: number): number | undefined {
+    let at = key
+    for (let step = 0; step < CHAIN_MAX; step++) {
+      const next = this.#next.get(at) as number | undefined
+      if (next === undefined) {
+        // The row of a thread that was emptied: it lives again under the same number.
+        if (at === key) return undefined
+        this.#add.run(at, at)
+        return at
+      }
+      if (next === at) return at
+      at = next
+    }
+    return at
   }
 
   /** Moves the smaller ones into the largest. */
@@ -58,7 +86,7 @@ export class Threads {
     ) as [number, ...number[]]
     for (const thread of rest) {
       this.#moveMessages.run(largest, thread)
-      this.#moveMembers.run(largest, thread)
+      this.#lead.run(thread, largest)
     }
     return largest
   }
@@ -75,19 +103,5 @@ function keysOf(message: {
       ? [references[0] as string, ...references.slice(1 - REFERENCES_MAX)]
       : references
   const ids = [...counted, ...message.inReplyTo.slice(0, REFERENCES_MAX), message.messageId]
-  return [...new Set(ids.filter((id) => id !== '').map(hash52))]
-}
-
-/** 52 bits of a string: two 32-bit multiplicative hashes, mixed. Never 0. */
-function hash52(text: string): number {
-  let low = 0x9e3779b9
-  let high = 0x85ebca6b
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    low = Math.imul(low ^ code, 0x9e3779b1)
-    high = Math.imul(high ^ code, 0x5f356495)
-  }
-  low = Math.imul(low ^ (low >>> 16), 0x85ebca6b) ^ Math.imul(high ^ (high >>> 13), 0xc2b2ae35)
-  high = Math.imul(high ^ (high >>> 16), 0x85ebca6b) ^ Math.imul(low ^ (low >>> 13), 0xc2b2ae35)
-  return (high & 0xfffff) * 2 ** 32 + (low >>> 0) || 1
+  return [...new Set(ids.filter((id) => id !== '').map(hash47))]
 }
