@@ -238,7 +238,6 @@ const BY_STREAM: ReadonlyArray<readonly [name: string, type: string]> = [
   ['HwpSummaryInformation', 'application/x-hwp'],
   ['\x05HwpSummaryInformation', 'application/x-hwp'],
   ['MatOST', 'application/vnd.ms-works'],
-  ['CONTENTS', 'application/vnd.ms-works'],
   ['StarWriterDocument', 'application/vnd.stardivision.writer'],
   ['StarCalcDocument', 'application/vnd.stardivision.calc'],
   ['StarDrawDocument3', 'application/vnd.stardivision.draw'],

@@ -129,7 +129,7 @@ function mailType(text: string, hint: string): string | undefined {
   if (!block) return undefined
   const known = [...block.keys()].filter((name) => MAIL_HEADERS.has(name))
   const telling = known.some((name) => TELLING_HEADERS.has(name))
-  const wanted = hint === 'message/rfc822' || hint === 'multipart/related'
+  const wanted = /^(message\/rfc822|multipart\/\w+|application\/pkcs7-mime)$/.test(hint)
   if (!telling || known.length < (wanted ? 1 : 2)) return undefined
   if (known.length < 3 && !wanted && !block.has('message-id') && !block.has('mime-version'))
     if (!(block.has('from') && (block.has('to') || block.has('subject') || block.has('date'))))
@@ -237,6 +237,7 @@ export function kindOfText(text: string, hint: string): string {
   if (/^BEGIN:VCALENDAR\b/i.test(start)) return 'text/calendar'
   if (/^BEGIN:VCARD\b/i.test(start)) return 'text/vcard'
   if (/^-----BEGIN (PKCS7|CMS)-----/.test(start)) return 'application/pkcs7-mime'
+  if (hint === 'application/pkcs7-mime' && /^MI[A-Za-z0-9+/\r\n=]+$/.test(start)) return hint
   if (/^-----BEGIN PGP MESSAGE-----/.test(start)) return 'application/pgp-encrypted'
   if (start.startsWith('(This file must be converted with BinHex'))
     return 'application/mac-binhex40'

@@ -8,14 +8,17 @@ import { epub } from './epub.js'
 import { html } from './html.js'
 import { image } from './image.js'
 import { mail, mbox } from './mail.js'
+import { msg } from './msg.js'
 import { officeEncrypted } from './office-encrypted.js'
 import { oleObject } from './ole-embedded.js'
 import { opendocument } from './opendocument.js'
+import { p7m } from './p7m.js'
 import { pdf } from './pdf.js'
 import { plain } from './plain.js'
 import { ppt } from './ppt.js'
 import { pptx } from './pptx.js'
 import { rtf } from './rtf.js'
+import { tnef } from './tnef.js'
 import { xls } from './xls.js'
 import { xlsx } from './xlsx.js'
 import { xml } from './xml-document.js'
@@ -37,6 +40,9 @@ export const EXTRACTORS: readonly Extractor[] = [
   doc,
   xls,
   ppt,
+  msg,
+  tnef,
+  p7m,
   mail,
   mbox,
   zip,
