@@ -56,7 +56,7 @@ export async function run(bench: BenchRun): Promise<void> {
     reads.set(file, read)
   }
   const wallMs = (performance.now() - began) / runs
-  const peak = memory.stop()
+  const { peakBytes: peak } = memory.stop()
 
   const medians = [...reads.values()].map((read) => ({ ...read, ms: statistics(read.ms).median }))
   for (const format of [...new Set(medians.map((read) => read.format))].sort()) {

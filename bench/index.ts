@@ -66,13 +66,19 @@ export async function run(bench: BenchRun): Promise<void> {
 const memoryText = ({ peakBytes }: Finished): string =>
   peakBytes === undefined ? '' : `, ${Math.round(peakBytes / 1e6)} MB of memory`
 
-function lineOf(reader: string, { ms, peakBytes }: Finished, messages: number, bytes: number) {
+function lineOf(
+  reader: string,
+  { ms, peakBytes, cpuMs }: Finished,
+  messages: number,
+  bytes: number,
+) {
   return {
     bench: 'index',
     reader,
     messages,
     mailBytes: bytes,
     seconds: round(ms / 1000),
+    cpuSeconds: cpuMs === undefined ? undefined : round(cpuMs / 1000),
     messagesPerSecond: round(messages / (ms / 1000)),
     peakBytes,
   }
