@@ -88,6 +88,8 @@ export function isDoubleByte(codePage: number): boolean {
 function decoderFor(name: string): Decode {
   try {
     const decoder = new TextDecoder(name, { ignoreBOM: true })
+    // Node 20.20's own decoder reads 0x80 to 0x9F of windows-1252 as controls.
+    if (decoder.encoding === 'windows-1252') return (bytes) => iconv.decode(bytes, 'windows-1252')
     return (bytes) => decoder.decode(bytes)
   } catch {
     return (bytes) => iconv.decode(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), name)

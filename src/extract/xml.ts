@@ -9,6 +9,7 @@
  * events of both on generated documents. Syntax: XML 1.0, fifth edition; Namespaces in XML 1.0.
  */
 import { StringDecoder } from 'node:string_decoder'
+import iconv from 'iconv-lite'
 import { Cut, type Budget } from './budget.js'
 import { inflate, type ZipEntry } from './zip.js'
 
@@ -409,6 +410,11 @@ function decoderFor(head: Buffer): { write(bytes: Buffer): string; end(): string
   if (label !== 'utf-8' && label !== 'utf8' && !(label === 'utf-16' && !isBigEndian)) {
     try {
       const decoder = new TextDecoder(label)
+      // Node 20.20's own decoder reads 0x80 to 0x9F of windows-1252 as controls.
+      if (decoder.encoding === 'windows-1252') {
+        const western = iconv.getDecoder('windows-1252')
+        return { write: (bytes) => western.write(bytes), end: () => western.end() ?? '' }
+      }
       return {
         write: (bytes) => decoder.decode(bytes, { stream: true }),
         end: () => decoder.decode(),
