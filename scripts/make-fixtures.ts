@@ -9,10 +9,15 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
 import iconv from 'iconv-lite'
 import { writeOleFile } from '../src/extract/ole-write.js'
-import { docx, pptx, xlsx } from './make/office.js'
+import { pack } from 'tar-stream'
+import { eml } from './make/mail.js'
+import { docx, pptx, xlsx, zip } from './make/office.js'
+import { pdf } from './make/pdf.js'
 
 const FOLDER = fileURLToPath(new URL('../test/fixtures/', import.meta.url))
 const BY = 'scripts/make-fixtures.ts'
@@ -218,7 +223,68 @@ function wrapped(): Fixture {
   }
 }
 
-const fixtures = [...TEXTS, ...(await legacy()), wrapped()]
+async function tar(members: Record<string, Uint8Array | string>): Promise<Buffer> {
+  const archive = pack()
+  for (const [name, content] of Object.entries(members))
+    archive.entry({ name, mtime: new Date(Date.UTC(2024, 0, 1)) }, Buffer.from(content))
+  archive.finalize()
+  return buffer(archive)
+}
+
+async function nests(): Promise<Fixture[]> {
+  const plan = await docx(['The plan of the pier', 'Oak piles, forty of them.'])
+  const mail = (n: number, attached: boolean): Uint8Array =>
+    eml({
+      from: 'Ida Holm <ida@pier.example>',
+      to: 'Mikkel <mikkel@pier.example>',
+      subject: `Piles, letter ${n}`,
+      date: '2024-05-02T14:00:00+02:00',
+      id: `piles-${n}@pier.example`,
+      text: `The piles of load ${n} are wet.\n`,
+      attachments: attached
+        ? [{ name: 'plan.docx', type: 'application/octet-stream', bytes: plan }]
+        : [],
+    })
+  const archive = await zip({
+    '2024/plan.docx': plan,
+    '2024/deep/inner.zip': await zip({
+      'drawing.pdf': pdf([['Sheet one'], ['Sheet two, scale 1:50']]),
+    }),
+    'readme.txt': 'Read the plan first.\n',
+  })
+  const tarred = await tar({
+    'pier/costs.csv': 'pile,price\noak,120\n',
+    'pier/note.txt': 'Ask the harbour master.\n',
+  })
+  const box = Buffer.concat(
+    [1, 2].flatMap((n) => [
+      Buffer.from('From ida@pier.example Thu May  2 14:00:00 2024\n'),
+      Buffer.from(Buffer.from(mail(n, false)).toString().replaceAll('\r\n', '\n')),
+      Buffer.from('\n\n'),
+    ]),
+  )
+  return [
+    {
+      name: 'nest/papers.zip',
+      bytes: archive,
+      why: 'documents in folders and in a zip inside, each under its name',
+    },
+    { name: 'nest/papers.tar', bytes: tarred, why: 'members of a tar' },
+    {
+      name: 'nest/papers.tar.gz',
+      bytes: gzipSync(tarred),
+      why: 'a tar inside gzip, without a level of its own',
+    },
+    {
+      name: 'nest/letter.eml',
+      bytes: mail(1, true),
+      why: 'a mail as an attachment, with its own attachment of no declared type',
+    },
+    { name: 'nest/letters.mbox', bytes: box, why: 'a mailbox as an attachment' },
+  ]
+}
+
+const fixtures = [...TEXTS, ...(await legacy()), wrapped(), ...(await nests())]
 for (const { name, bytes } of fixtures) {
   mkdirSync(dirname(join(FOLDER, name)), { recursive: true })
   writeFileSync(join(FOLDER, name), bytes)

@@ -70,26 +70,21 @@ test('each file with an expected text beside it has a row in the manifest', () =
   expect(rows.map((row) => row[0])).toEqual(expect.arrayContaining(withText))
 })
 
-test('each extractor reads at least one fixture', () => {
-  const lost = EXTRACTORS.filter(
-    ({ extensions }) =>
-      extensions.length > 0 &&
-      !rows.some(([name = '']) => extensions.some((e) => name.endsWith(`.${e}`))),
-  )
-  expect(lost.map(({ name }) => name)).toEqual([])
-})
+/** Names of the extractors that read a fixture of their own. */
+const readBy = new Set<string | undefined>()
 
 describe('reads', () => {
   test.each(rows)(
     '%s',
     async (fixture = '', lane = 'text', expected = 'ok') => {
       const file = join(FOLDER, fixture)
-      const { outcome } = await readDocument(
+      const { outcome, extractor } = await readDocument(
         { bytes: new Uint8Array(readFileSync(file)), name: basename(file) },
         lane === 'ocr' ? settings : { ...settings, ocr: false },
         lane as Lane,
       )
       expect(summary(outcome)).toBe(expected)
+      readBy.add(extractor)
       if (outcome.kind === 'declined') return
       const text = outcome.pages.map((page) => page.text).join('\f')
       if (process.env.UPDATE) writeFileSync(`${file}.txt`, text)
@@ -97,4 +92,9 @@ describe('reads', () => {
     },
     120_000,
   )
+})
+
+test('each extractor reads at least one fixture', ({ skip }) => {
+  if (readBy.size === 0) skip('no fixture was read')
+  expect(EXTRACTORS.map(({ name }) => name).filter((name) => !readBy.has(name))).toEqual([])
 })
