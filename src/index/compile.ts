@@ -11,7 +11,15 @@ import { COLUMNS } from '../fold/columns.js'
 import { labelToken } from '../fold/kinds.js'
 import { HAS_ATTACHMENT, LABEL, TYPE } from '../fold/marks.js'
 import { idsByMessageId } from './lookup.js'
-import { ALL_COLUMNS, leafOf, quote, type Leaf, type Phrase, type Vocabulary } from './leaves.js'
+import {
+  ALL_COLUMNS,
+  leafOf,
+  quote,
+  type Closeness,
+  type Leaf,
+  type Phrase,
+  type Vocabulary,
+} from './leaves.js'
 import type { QueryNode } from './query.js'
 import { kindsNamed } from './kinds.js'
 
@@ -42,8 +50,11 @@ export interface Compiled {
 export class Compiler {
   private readonly db: Database
   private readonly vocabulary: Vocabulary
+  private readonly similar: Closeness | undefined
 
-  constructor(db: Database, vocabulary: Vocabulary) {
+  /** @param similar takes similar words for those that the index does not hold */
+  constructor(db: Database, vocabulary: Vocabulary, similar?: Closeness) {
+    this.similar = similar
     this.db = db
     this.vocabulary = vocabulary
   }
@@ -63,7 +74,7 @@ export class Compiler {
   private node(tree: QueryNode, leaves: Leaf[]): Node | null {
     switch (tree.kind) {
       case 'text': {
-        const leaf = leafOf(tree, this.vocabulary)
+        const leaf = leafOf(tree, this.vocabulary, this.similar)
         if (leaf) leaves.push(leaf)
         return leaf && { kind: 'words', leaf, isMark: false }
       }
@@ -145,6 +156,7 @@ function marks(texts: readonly string[]): Node {
       needle: '',
       terms: [],
       isCut: false,
+      isClose: false,
     },
   }
 }

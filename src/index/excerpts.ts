@@ -76,6 +76,22 @@ export class ExcerptReader {
     }
   }
 
+  /** The attachments of a message that a query is about: those that hold its words or are named so; all, when it has no words. */
+  documents(hit: Hit, leaves: readonly Leaf[]): Array<{ name: string; hash: Buffer; hex: string }> {
+    const marker = new Marker(leaves)
+    const parts = this.parts
+      .all(hit.id)
+      .map(({ name, hash }) => ({ name, hash, hex: hash.toString('hex') }))
+    if (marker.isEmpty) return parts
+    const budget = { glanced: GLANCED, folded: FOLDED }
+    return parts.filter(
+      ({ name, hash }) =>
+        (hit.matched.includes('filenames') && marker.search(name)) ||
+        (hit.matched.includes('attachments') &&
+          find(() => this.contentBlocks(hash), marker, budget)),
+    )
+  }
+
   private body(hit: Hit, marker: Marker, budget: Budget): string {
     const blocks = (): Iterable<StoredPage[]> => this.bodyBlocks(hit.id)
     const found = hit.matched.includes('body') ? find(blocks, marker, budget) : undefined

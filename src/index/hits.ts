@@ -5,6 +5,7 @@
 import type { Database, Statement } from 'better-sqlite3'
 import { FLAGS, type FlagName } from '../part/reference.js'
 import { uniqueOfPath } from './lookup.js'
+import type { Counted } from './groups.js'
 import type { Coverage } from './rows.js'
 
 /** Where a query matched, in the order in which `matched` lists them. */
@@ -41,6 +42,10 @@ export interface Hit {
   matched: MatchedField[]
   /** True when nothing but the text of attachments matched. */
   attachmentOnly: boolean
+  /** Matches of its conversation, with `by: 'thread'`. */
+  messages?: number
+  /** The content that this hit stands for, with `by: 'document'`; `messages` carry it. */
+  document?: { name: string; hash: string; messages: number }
 }
 
 export interface SearchResult {
@@ -62,6 +67,8 @@ export interface SearchResult {
   coverage: Coverage
   /** For `after`, when there are more hits. Opaque. */
   next?: string
+  /** With `countBy`. */
+  counts?: Counted[]
 }
 
 interface Row {

@@ -13,6 +13,7 @@ import { COLUMNS, type Column } from '../fold/columns.js'
 import { joinedForms, tokens, type Token } from '../fold/fold.js'
 import { SINGLE } from '../fold/marks.js'
 import type { Field, TextNode } from './query.js'
+import type { Similar } from './similar.js'
 
 const bit = (...columns: Column[]): number =>
   columns.reduce((mask, column) => mask | (1 << COLUMNS.indexOf(column)), 0)
@@ -60,6 +61,12 @@ export interface Phrase {
   readonly newest: number
 }
 
+/** How similar words are taken: for words that the index does not hold, or for all. */
+export interface Closeness {
+  readonly similar: Similar
+  readonly isForAll: boolean
+}
+
 /** One word or phrase of a query, ready to be asked. A message matches when any phrase does. */
 export interface Leaf {
   /** Most frequent first. */
@@ -76,6 +83,8 @@ export interface Leaf {
   readonly terms: readonly string[]
   /** True when more terms match than were taken. */
   readonly isCut: boolean
+  /** True when similar words were taken. */
+  readonly isClose: boolean
 }
 
 /** A row of `term`. */
@@ -209,9 +218,10 @@ export const quote = (text: string): string => `"${text.replaceAll('"', '""')}"`
 
 /**
  * What a word or phrase asks for.
+ * @param similar takes similar words where the index has none that match; quoted words stay as they are
  * @returns `null` when the text folds to nothing and is to be left out; a leaf without phrases matches nothing
  */
-export function leafOf(node: TextNode, vocabulary: Vocabulary): Leaf | null {
+export function leafOf(node: TextNode, vocabulary: Vocabulary, similar?: Closeness): Leaf | null {
   const columns = node.field ? FIELD_COLUMNS[node.field] : ALL_COLUMNS
   const all = tokens(node.text)
   if (all.length === 0) return null
@@ -219,7 +229,7 @@ export function leafOf(node: TextNode, vocabulary: Vocabulary): Leaf | null {
     (best, token) => (token.text.length > best.length ? token.text : best),
     '',
   )
-  const builder = new LeafBuilder(vocabulary, columns, node.text, longest)
+  const builder = new LeafBuilder(vocabulary, columns, node.text, longest, similar)
   const only = all.length === 1 ? (all[0] as Token) : undefined
   if (only?.run) builder.paired([SINGLE + only.text])
   else if (only) builder.word(only.text, node)
@@ -262,9 +272,18 @@ class LeafBuilder {
   private readonly needle: string
   private readonly phrases = new Map<string, Phrase>()
   private readonly terms = new Set<string>()
+  private readonly similar: Closeness | undefined
   private isCut = false
+  private isClose = false
 
-  constructor(vocabulary: Vocabulary, columns: number, typed: string, needle: string) {
+  constructor(
+    vocabulary: Vocabulary,
+    columns: number,
+    typed: string,
+    needle: string,
+    similar: Closeness | undefined,
+  ) {
+    this.similar = similar
     this.vocabulary = vocabulary
     this.columns = columns
     this.typed = typed
@@ -283,6 +302,15 @@ class LeafBuilder {
     else if (length >= 3)
       this.take(this.vocabulary.containing(text, this.columns, LEAF_LIMITS.terms))
     else this.short(text)
+    if (quoted || prefix) return
+    if (this.phrases.size === 0 || this.similar?.isForAll) this.take(this.near(text))
+  }
+
+  /** Similar words, when they are asked for. */
+  private near(text: string): Terms {
+    const terms = this.similar?.similar.to(text, this.columns) ?? []
+    this.isClose ||= terms.length > 0
+    return { terms, isCut: false }
   }
 
   /** One or two letters: anywhere inside the words of subject and people, as a whole word elsewhere. */
@@ -317,6 +345,7 @@ class LeafBuilder {
         : this.choices(part.text, {
             isFirst: i === 0 && !node.quoted && last > 0,
             isLast: i === last && (node.prefix || !node.quoted) && last > 0,
+            isQuoted: node.quoted,
           })
       combined = combined.flatMap((head) =>
         found
@@ -334,16 +363,24 @@ class LeafBuilder {
 
   private choices(
     text: string,
-    { isFirst, isLast }: { isFirst: boolean; isLast: boolean },
+    { isFirst, isLast, isQuoted }: { isFirst: boolean; isLast: boolean; isQuoted: boolean },
   ): readonly Term[] {
     const itself = this.vocabulary.term(text, this.columns)
-    if (!isFirst && !isLast) return itself ? [itself] : []
+    if (!isFirst && !isLast) return itself ? [itself] : isQuoted ? [] : this.nearInPhrase(text)
     const found = isFirst
       ? this.vocabulary.ending(text, this.columns, LEAF_LIMITS.phraseEnd)
       : this.vocabulary.starting(text, this.columns, LEAF_LIMITS.phraseEnd)
     this.isCut ||= found.isCut
     const others = found.terms.filter((term) => term.text !== text)
+    if (!itself && others.length === 0 && !isQuoted) return this.nearInPhrase(text)
     return itself ? [itself, ...others] : others
+  }
+
+  private nearInPhrase(text: string): readonly Term[] {
+    const { terms } = this.near(text)
+    const some = terms.slice(0, LEAF_LIMITS.phraseEnd)
+    for (const term of some) this.terms.add(term.text)
+    return some
   }
 
   private add(texts: readonly string[], mask: number, { messages, newest }: Bounds): void {
@@ -368,6 +405,7 @@ class LeafBuilder {
       needle: this.needle,
       terms: [...this.terms],
       isCut: this.isCut,
+      isClose: this.isClose,
     }
   }
 }

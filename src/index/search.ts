@@ -1,49 +1,49 @@
 /**
- * Searches one index. Responsible for a search from its text to its hits: one snapshot of the index,
- * ids newest first, rows, matched fields, counts. Not responsible for the query language (query.ts),
- * for what words match (leaves.ts), for finding ids (evaluate.ts) or for excerpts (excerpts.ts).
+ * Searches one index. Responsible for a search from its text to its hits: one snapshot of the index, exact
+ * words or else similar ones, order, pages, counts. Not responsible for the query language (query.ts), for
+ * what words match (leaves.ts), for finding ids (evaluate.ts) or for excerpts (excerpts.ts).
  *
  * Every statement runs to its end (`.all()`); a paused one would pin the write-ahead log.
  */
 import type { Database, Statement } from 'better-sqlite3'
-import { COLUMNS } from '../fold/columns.js'
 import { PipelineError } from '../part/errors.js'
 import type { ContentState } from '../part/states.js'
 import { Compiler, matchOf, type Compiled, type Node } from './compile.js'
+import { DocumentFinder } from './documents.js'
 import { EVERYTHING, Evaluator } from './evaluate.js'
 import { ExcerptReader, type Excerpt } from './excerpts.js'
-import {
-  HitReader,
-  MATCHED_FIELDS,
-  type Hit,
-  type MatchedField,
-  type SearchResult,
-} from './hits.js'
-import { PEOPLE, Vocabulary, type Leaf } from './leaves.js'
-import { parseQuery } from './query.js'
+import { COUNTS, Grouper, type CountBy } from './groups.js'
+import { HitReader, type Hit, type SearchResult } from './hits.js'
+import { Vocabulary, type Leaf } from './leaves.js'
+import { positiveWords, setMatched } from './matched.js'
+import { parseQuery, type QueryNode } from './query.js'
+import { ranked, RANKED } from './relevance.js'
 import type { Coverage } from './rows.js'
+import { Similar } from './similar.js'
 
 export interface SearchOptions {
   /** Hits at most. Default 20. */
   limit?: number
+  /** `relevance` ranks the newest 1,000 matches. Default `newest`. */
+  sort?: 'newest' | 'relevance'
+  /** One hit a conversation (its newest match, `messages` of them) or a document (`document`). Default: one a message. */
+  by?: 'message' | 'thread' | 'document'
+  /** The same as `by: 'document'`. */
+  documents?: boolean
   /** The `next` of an earlier result: only what comes after it. */
   after?: string
+  /** Also counts all matches by this; costs time that grows with the matches. */
+  countBy?: CountBy
   /** Counts every match, whatever it costs. Default: only when it is cheap. */
   countAll?: boolean
   /** What `newer:` and `today` count from. Default: the current time. */
   now?: Date
 }
 
-const FIELD_MASKS: Record<MatchedField, number> = {
-  subject: 1 << COLUMNS.indexOf('subject'),
-  people: PEOPLE,
-  body: 1 << COLUMNS.indexOf('body'),
-  filenames: 1 << COLUMNS.indexOf('filenames'),
-  attachments: 1 << COLUMNS.indexOf('attachments'),
-}
-
 /** Matches counted at most unless all are asked for; a count takes about 0.1 µs a match. */
 const COUNTED = 50_000
+/** Terms named in a result. */
+const TERMS_SHOWN = 50
 
 /** Open connections to one vault's databases; reading is enough. */
 export interface SearchFiles {
@@ -52,12 +52,23 @@ export interface SearchFiles {
   extracts?: Database
 }
 
+/** One page of ids, with what is known of each. */
+interface Page {
+  readonly ids: readonly number[]
+  readonly next?: string
+  /** By id: matches of the conversation. */
+  readonly messages?: ReadonlyMap<number, number>
+}
+
 /** Searches one vault over open connections. */
 export class Searcher {
   private readonly db: Database
   private readonly hits: HitReader
   private readonly vocabulary: Vocabulary
+  private readonly similar: Similar
+  private readonly grouper: Grouper
   private readonly excerptReader: ExcerptReader
+  private readonly documents: DocumentFinder
   private readonly tally: Statement<[], { state: ContentState; contents: number }> | undefined
   /** Words that found a hit, for its excerpt. */
   private readonly words = new WeakMap<Hit, readonly Leaf[]>()
@@ -68,7 +79,10 @@ export class Searcher {
     try {
       this.hits = new HitReader(index)
       this.vocabulary = new Vocabulary(index)
+      this.similar = new Similar(index)
+      this.grouper = new Grouper(index)
       this.excerptReader = new ExcerptReader(index, extracts)
+      this.documents = new DocumentFinder(index, this.hits, this.excerptReader)
       this.tally = extracts?.prepare('SELECT state, contents FROM tally')
     } catch (error) {
       throw asPipelineError(error, index.name)
@@ -78,18 +92,17 @@ export class Searcher {
   /**
    * Searches for what a person typed.
    * @param typed any text; see query.ts
-   * @returns hits newest first, and a summary
-   * @throws PipelineError when the index cannot be read; never for what was typed
+   * @returns hits, newest first unless sorted by relevance, and how far the search went
+   * @throws {PipelineError} when the index cannot be read; never for what was typed
+   * @throws {RangeError} for an option that makes no sense
    */
   async search(typed: string, options: SearchOptions = {}): Promise<SearchResult> {
     const started = performance.now()
-    const limit = options.limit ?? 20
-    if (!Number.isSafeInteger(limit) || limit < 0) {
-      throw new RangeError('limit must be a whole number of hits, 0 or more')
-    }
+    check(options)
     try {
       // one snapshot: a sweep may commit between two statements
-      return this.db.transaction(() => this.run(typed, limit, options, started))()
+      const result = this.db.transaction(() => this.run(typed, options))()
+      return { ...result, ms: Math.round((performance.now() - started) * 100) / 100 }
     } catch (error) {
       throw asPipelineError(error, this.db.name)
     }
@@ -108,49 +121,157 @@ export class Searcher {
     }
   }
 
-  private run(typed: string, limit: number, options: SearchOptions, started: number): SearchResult {
+  private run(typed: string, options: SearchOptions): Omit<SearchResult, 'ms'> {
     const query = parseQuery(typed, options.now)
-    const compiled = new Compiler(this.db, this.vocabulary).compile(query.tree)
     const evaluator = new Evaluator(this.db)
-    const range = { lo: EVERYTHING.lo, hi: startOf(options.after) }
-    const found = evaluator.newest(compiled.node, range, limit + 1)
-    const ids = found.slice(0, limit)
-    const count = this.count(evaluator, compiled, found.length, limit, options)
-    const hits = this.hits.read(ids)
-    if (compiled.node) setMatched(evaluator, compiled.node, hits)
-    const wanted = compiled.node ? positiveWords(compiled.node) : []
-    const leaves = wanted.map((node) => node.leaf)
-    for (const hit of hits) this.words.set(hit, leaves)
-    const last = ids.at(-1)
+    const exact = new Compiler(this.db, this.vocabulary).compile(query.tree)
+    let compiled = exact
+    let page = this.hitsOf(compiled, evaluator, options)
+    if (page.hits.length === 0) {
+      const close = this.close(query.tree, exact, evaluator)
+      if (close) {
+        compiled = close
+        page = this.hitsOf(compiled, evaluator, options)
+      }
+    }
+    const leaves = positiveWords(compiled.node).map(({ leaf }) => leaf)
+    for (const hit of page.hits) this.words.set(hit, leaves)
+    const count = this.count(evaluator, compiled, page, options)
     return {
-      hits,
-      count: count,
+      hits: page.hits,
+      count,
       more: count === undefined,
-      ms: Math.round((performance.now() - started) * 100) / 100,
-      tier: 'exact',
-      terms: [...new Set(compiled.leaves.flatMap((leaf) => leaf.terms))].slice(0, TERMS_SHOWN),
+      tier: leaves.some((leaf) => leaf.isClose) && page.hits.length > 0 ? 'close' : 'exact',
+      terms: [...new Set(leaves.flatMap((leaf) => leaf.terms))].slice(0, TERMS_SHOWN),
       cut: [...query.notices, ...compiled.notices],
       coverage: coverageOf(this.tally?.all() ?? []),
-      ...(found.length > limit && last !== undefined && { next: String(last) }),
+      ...(page.next !== undefined && { next: page.next }),
+      ...(options.countBy && {
+        counts: this.grouper.count(evaluator, compiled.node, options.countBy),
+      }),
     }
+  }
+
+  /**
+   * Similar words, when the exact ones match nothing: for those that the index does not hold, then for all.
+   * @returns `undefined` when they match nothing either
+   */
+  private close(
+    tree: QueryNode | null,
+    exact: Compiled,
+    evaluator: Evaluator,
+  ): Compiled | undefined {
+    const leaves = positiveWords(exact.node).map(({ leaf }) => leaf)
+    if (leaves.length === 0 || evaluator.newest(exact.node, EVERYTHING, 1).length > 0) return
+    const modes = leaves.some((leaf) => leaf.phrases.length === 0) ? [false, true] : [true]
+    for (const isForAll of modes) {
+      const compiler = new Compiler(this.db, this.vocabulary, { similar: this.similar, isForAll })
+      const close = compiler.compile(tree)
+      const isClose = positiveWords(close.node).some(({ leaf }) => leaf.isClose)
+      if (isClose && evaluator.newest(close.node, EVERYTHING, 1).length > 0) return close
+    }
+    return undefined
+  }
+
+  private hitsOf(
+    compiled: Compiled,
+    evaluator: Evaluator,
+    options: SearchOptions,
+  ): { hits: Hit[]; next?: string } {
+    const { limit = 20, after } = options
+    return options.documents || options.by === 'document'
+      ? this.documents.newest(evaluator, compiled.node, startOf(after), limit)
+      : this.messages(compiled, evaluator, options, limit)
+  }
+
+  private messages(
+    { node }: Compiled,
+    evaluator: Evaluator,
+    options: SearchOptions,
+    limit: number,
+  ): { hits: Hit[]; next?: string } {
+    const { ids, next, messages } = this.page(node, evaluator, options, limit)
+    const hits = this.hits.read(ids)
+    // fields are asked for a page in the order of ids
+    if (node)
+      setMatched(
+        evaluator,
+        node,
+        [...hits].sort((a, b) => b.id - a.id),
+      )
+    for (const hit of hits) {
+      const count = messages?.get(hit.id)
+      if (count !== undefined) hit.messages = count
+    }
+    return { hits, ...(next !== undefined && { next }) }
+  }
+
+  private page(
+    node: Node | null,
+    evaluator: Evaluator,
+    { sort, by, after }: SearchOptions,
+    limit: number,
+  ): Page {
+    if (by === 'thread') {
+      const groups = this.grouper.newestThreads(evaluator, node, startOf(after), limit + 1)
+      const shown = groups.slice(0, limit)
+      return {
+        ...withNext(
+          shown.map(({ newest }) => newest),
+          groups.length > limit,
+        ),
+        messages: new Map(shown.map(({ newest, messages }) => [newest, messages])),
+      }
+    }
+    if (sort === 'relevance' && node) {
+      const skipped = after === undefined ? 0 : startOf(after) + 1
+      const newest = evaluator.newest(node, EVERYTHING, RANKED)
+      const best = ranked(this.db, evaluator, node, newest)
+      const ids = best.slice(skipped, skipped + limit)
+      const isLast = skipped + limit >= best.length
+      return { ids, ...(!isLast && { next: String(skipped + limit) }) }
+    }
+    const found = evaluator.newest(node, { lo: EVERYTHING.lo, hi: startOf(after) }, limit + 1)
+    return withNext(found.slice(0, limit), found.length > limit)
   }
 
   /** Exact when everything was found, when all is asked for, or when few postings have to be read. */
   private count(
     evaluator: Evaluator,
     { node }: Compiled,
-    found: number,
-    limit: number,
-    { countAll = false, after }: SearchOptions,
+    { hits, next }: { hits: readonly Hit[]; next?: string },
+    { countAll = false, after, by, sort, documents }: SearchOptions,
   ): number | undefined {
-    if (found <= limit && after === undefined) return found
+    const isOfMessages = (by ?? 'message') === 'message' && !documents && sort !== 'relevance'
+    if (isOfMessages && next === undefined && after === undefined) return hits.length
     const match = node && matchOf(node)
-    const isCheap = match !== null && match !== undefined && cost(node as Node) <= COUNTED
+    const isCheap = node && typeof match === 'string' && cost(node) <= COUNTED
     if (!countAll && !isCheap) return undefined
-    return match === null || match === undefined
-      ? evaluator.newest(node, EVERYTHING, Number.MAX_SAFE_INTEGER).length
-      : evaluator.count(match)
+    return typeof match === 'string'
+      ? evaluator.count(match)
+      : evaluator.newest(node, EVERYTHING, Number.MAX_SAFE_INTEGER).length
   }
+}
+
+function check({ limit = 20, after, countBy }: SearchOptions): void {
+  if (!Number.isSafeInteger(limit) || limit < 0) {
+    throw new RangeError('limit must be a whole number of hits, 0 or more')
+  }
+  if (after !== undefined && !/^-?\d{1,15}$/.test(after)) {
+    throw new RangeError('after must be the `next` of an earlier result')
+  }
+  if (countBy !== undefined && !COUNTS.includes(countBy)) {
+    throw new RangeError(`countBy must be one of ${COUNTS.join(', ')}`)
+  }
+}
+
+/** Where a page starts: right below the last hit of the page before. */
+const startOf = (after: string | undefined): number =>
+  after === undefined ? EVERYTHING.hi : Number(after) - 1
+
+function withNext(ids: readonly number[], hasMore: boolean): Page {
+  const last = ids.at(-1)
+  return { ids, ...(hasMore && last !== undefined && { next: String(last) }) }
 }
 
 function coverageOf(rows: ReadonlyArray<{ state: ContentState; contents: number }>): Coverage {
@@ -163,53 +284,6 @@ function coverageOf(rows: ReadonlyArray<{ state: ContentState; contents: number 
     } else coverage.unreadable += contents
   }
   return coverage
-}
-
-/** Where a page starts: right below the last hit of the page before. */
-function startOf(after: string | undefined): number {
-  if (after === undefined) return EVERYTHING.hi
-  if (!/^-?\d{1,15}$/.test(after)) {
-    throw new RangeError('after must be the `next` of an earlier result')
-  }
-  return Number(after) - 1
-}
-
-/** Terms named in a summary. */
-const TERMS_SHOWN = 50
-
-/**
- * Notes on each hit the fields that any wanted word stands in. Each field is asked once for the whole page, and
- * only when the answer is not known: a word that every hit must hold and that only one field can hold settles it.
- */
-function setMatched(evaluator: Evaluator, node: Node, hits: readonly Hit[]): void {
-  const wanted = positiveWords(node)
-  const needed = new Set<Node>(node.kind === 'and' ? node.of : [node])
-  for (const field of MATCHED_FIELDS) {
-    const columns = FIELD_MASKS[field]
-    const words = wanted.filter((word) => word.leaf.mask & columns)
-    if (words.length === 0) continue
-    const isSettled = words.some((word) => needed.has(word) && !(word.leaf.mask & ~columns))
-    const asked =
-      field === 'attachments' || field === 'filenames'
-        ? hits.filter((hit) => hit.attachments.length > 0)
-        : hits
-    const phrases = words.flatMap((word) => word.leaf.phrases)
-    if (words.length > 1) phrases.sort((a, b) => b.messages - a.messages)
-    const ids = asked.map((hit) => hit.id)
-    const found = isSettled ? undefined : evaluator.phrasesAmong(phrases, columns, ids)
-    for (const hit of asked) if (!found || found.has(hit.id)) hit.matched.push(field)
-  }
-  for (const hit of hits) {
-    hit.attachmentOnly = hit.matched.length === 1 && hit.matched[0] === 'attachments'
-  }
-}
-
-type Words = Extract<Node, { kind: 'words' }>
-
-/** Words that are wanted, not refused, in a tree. */
-function positiveWords(node: Node): Words[] {
-  if (node.kind === 'words') return node.isMark ? [] : [node]
-  return node.kind === 'and' || node.kind === 'or' ? node.of.flatMap(positiveWords) : []
 }
 
 /** Postings read for a full count, at most: AND leaps by its rarest side. */

@@ -167,6 +167,12 @@ describe('a few letters', () => {
     ['thread:nobody@nowhere.example', []],
     ['nothing:here', []],
     ['xyzzy', []],
+    ['invocie', [0]],
+    ['lnv0ice', [0]],
+    ['wamanty', [3, 2]],
+    ['warrantee budgget', [2]],
+    ['from:annna@north.example', [4, 0]],
+    ['"invocie"', []],
     ['"" ()', [4, 3, 2, 1, 0]],
     ['- — &', [4, 3, 2, 1, 0]],
   ])('%s finds %j', async (typed, expected) => {
@@ -208,6 +214,54 @@ describe('a few letters', () => {
       },
     ])
     expect(excerpts[0]?.attachments).toMatchObject([{ name: 'warranty.txt', snippet: '' }])
+  })
+
+  test('similar words are named, and only taken when nothing matches exactly', async () => {
+    const close = await searcher.search('meetnig')
+    expect(close).toMatchObject({ tier: 'close', terms: ['meeting'], count: 2 })
+    expect(await searcher.search('meeting')).toMatchObject({ tier: 'exact', count: 2 })
+  })
+
+  test('a conversation, a document or a count draws matches together', async () => {
+    const threads = await searcher.search('', { by: 'thread' })
+    expect(threads.hits.map(({ id, messages }) => [vault.ids.indexOf(id), messages])).toEqual([
+      [4, 2],
+      [2, 1],
+      [1, 1],
+      [0, 1],
+    ])
+    const [first] = (await searcher.search('', { by: 'thread', limit: 1 })).hits
+    const second = await searcher.search('', { by: 'thread', limit: 1, after: String(first?.id) })
+    expect(vault.ids.indexOf(second.hits[0]?.id as number)).toBe(2)
+
+    const documents = await searcher.search('warranty', { by: 'document' })
+    expect(documents.hits.map(({ document }) => document)).toMatchObject([
+      { name: 'warranty.txt', messages: 1 },
+      { name: 'plan-2015.pdf', messages: 1 },
+    ])
+
+    const counts = async (countBy: 'from' | 'year' | 'folder' | 'type'): Promise<unknown> =>
+      (await searcher.search('', { countBy })).counts?.map(({ value, messages }) => [
+        value,
+        messages,
+      ])
+    expect(await counts('year')).toEqual([
+      ['2016', 2],
+      ['2015', 1],
+      ['2014', 2],
+    ])
+    expect(await counts('folder')).toEqual([
+      ['INBOX', 3],
+      ['Archive/2014', 1],
+      ['Sent', 1],
+    ])
+    expect(await counts('from')).toContainEqual(['anna@north.example', 2])
+    expect(await counts('type')).toContainEqual(['pdf', 1])
+  })
+
+  test('relevance puts a word in the subject before one in the body', async () => {
+    const { hits } = await searcher.search('budget', { sort: 'relevance' })
+    expect(hits.map((hit) => vault.ids.indexOf(hit.id))).toEqual([1, 2])
   })
 
   test('pages follow each other without gaps or repeats', async () => {
@@ -448,7 +502,11 @@ test('a search agrees with a scan of the same texts', async () => {
             const expected = vault.ids
               .filter((_, i) => holds(tree, naive[i] as Naive))
               .sort((a, b) => b - a)
-            const { hits, count } = await searcher.search(typed, { limit: 1_000 })
+            const { hits, count, tier } = await searcher.search(typed, { limit: 1_000 })
+            if (tier === 'close') {
+              expect(expected).toEqual([])
+              continue
+            }
             expect({ typed, ids: hits.map((hit) => hit.id) }).toEqual({ typed, ids: expected })
             expect(count).toBe(expected.length)
           }
