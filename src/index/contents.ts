@@ -84,7 +84,7 @@ export class Contents implements ContentStore {
         )
         .pluck(),
       recordedSince: db.prepare(
-        'SELECT hash, revision FROM content WHERE revision > ? ORDER BY revision LIMIT ?',
+        'SELECT hash, revision FROM content WHERE revision > ? AND revision > 0 ORDER BY revision LIMIT ?',
       ),
       reasons: db.prepare(
         `SELECT state, coalesce(cut_by, empty, detail, '') AS reason, count(*) AS contents
