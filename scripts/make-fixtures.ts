@@ -15,7 +15,7 @@ import { gzipSync } from 'node:zlib'
 import iconv from 'iconv-lite'
 import { writeOleFile } from '../src/extract/ole-write.js'
 import { pack } from 'tar-stream'
-import { eml } from './make/mail.js'
+import { eml, winmail } from './make/mail.js'
 import { docx, pptx, xlsx, zip } from './make/office.js'
 import { pdf } from './make/pdf.js'
 
@@ -231,6 +231,59 @@ async function tar(members: Record<string, Uint8Array | string>): Promise<Buffer
   return buffer(archive)
 }
 
+/** An Outlook message: strings as streams, [MS-OXMSG] 2.1 and 2.4, with one attachment by value. */
+function outlook(attached: Uint8Array): Uint8Array {
+  const utf16 = (content: string): Buffer => Buffer.from(content, 'utf16le')
+  const properties = (headBytes: number, method?: number): Buffer => {
+    const entry = Buffer.alloc(method === undefined ? 0 : 16)
+    if (method !== undefined) {
+      entry.writeUInt32LE(0x37050003, 0) // PidTagAttachMethod, a 32-bit number
+      entry.writeUInt32LE(6, 4)
+      entry.writeUInt32LE(method, 8)
+    }
+    return Buffer.concat([Buffer.alloc(headBytes), entry])
+  }
+  return writeOleFile([
+    ['__properties_version1.0', properties(32)],
+    ['__substg1.0_001A001F', utf16('IPM.Note')],
+    ['__substg1.0_0037001F', utf16('Piles, by Outlook')],
+    ['__substg1.0_0C1A001F', utf16('Ida Holm')],
+    ['__substg1.0_1000001F', utf16('The piles are dry – at last.\r\n')],
+    ['__attach_version1.0_#00000000/__properties_version1.0', properties(8, 1)],
+    ['__attach_version1.0_#00000000/__substg1.0_3707001F', utf16('plan.docx')],
+    ['__attach_version1.0_#00000000/__substg1.0_37010102', attached],
+  ])
+}
+
+/** A mail signed by OpenSSL with a key of the moment; the committed file stays where there is no OpenSSL. */
+function signed(): Uint8Array {
+  const folder = mkdtempSync(join(tmpdir(), 'paperknife-fixtures-'))
+  const openssl = (...words: string[]): void => {
+    execFileSync('openssl', words, { cwd: folder, stdio: 'ignore' })
+  }
+  try {
+    writeFileSync(
+      join(folder, 'in'),
+      'Content-Type: text/plain; charset=utf-8\r\n\r\nThe oath of the harbour master.\r\n',
+    )
+    openssl(
+      ...'req -x509 -newkey rsa:2048 -nodes -keyout key -out cert -days 9999 -subj /CN=pier.example'.split(
+        ' ',
+      ),
+    )
+    openssl(
+      ...'smime -sign -nodetach -binary -in in -signer cert -inkey key -outform DER -out out'.split(
+        ' ',
+      ),
+    )
+    return readFileSync(join(folder, 'out'))
+  } catch {
+    return readFileSync(join(FOLDER, 'nest/oath.p7m'))
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
 async function nests(): Promise<Fixture[]> {
   const plan = await docx(['The plan of the pier', 'Oak piles, forty of them.'])
   const mail = (n: number, attached: boolean): Uint8Array =>
@@ -279,6 +332,18 @@ async function nests(): Promise<Fixture[]> {
       name: 'nest/letter.eml',
       bytes: mail(1, true),
       why: 'a mail as an attachment, with its own attachment of no declared type',
+    },
+    {
+      name: 'nest/winmail.dat',
+      bytes: winmail('programme.txt', Buffer.from('Saturday: the reading.\r\n')),
+      why: 'what Outlook wraps around attachments',
+    },
+    { name: 'nest/piles.msg', bytes: outlook(plan), why: 'an Outlook message with an attachment' },
+    {
+      name: 'nest/oath.p7m',
+      bytes: signed(),
+      by: `${BY}, OpenSSL`,
+      why: 'an opaque signature is opened',
     },
     { name: 'nest/letters.mbox', bytes: box, why: 'a mailbox as an attachment' },
   ]
