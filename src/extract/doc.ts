@@ -35,6 +35,8 @@ function readWord(ole: OleFile, sink: TextSink, context: Context): Facts {
   const main = ole.readPath('WordDocument')
   if (!main || main.length < 0x200) throw new Error('no WordDocument stream')
   context.budget.takeBytes(main.length)
+  if (main.readUInt16LE(0) !== 0xa5ec && main.readUInt16LE(0) !== 0xa5dc)
+    throw new Error('no Word document header')
   const fib = readHeader(main)
   if (fib.isEncrypted) throw new Declined('locked', 'password needed')
   writeOleProperties(ole, sink)
@@ -369,7 +371,7 @@ class Story {
         const field = fields.pop()
         if (field?.isInstruction) instructions--
       } else if (instructions === 0) {
-        const shown = SHOWN[code]
+        const shown = code === CELL_END && line.endsWith('\t') ? '\n' : SHOWN[code]
         if (shown === '\n') endLine()
         else if (shown) line += shown
       }
@@ -383,6 +385,9 @@ class Story {
     return text.replace(/[\x80-\x9f]/g, (one) => decodeCodePage(Buffer.from(one, 'latin1'), 1252))
   }
 }
+
+/** Ends a cell; behind another one it ends the row. */
+const CELL_END = 0x07
 
 /** Word's control characters, [MS-DOC] 2.4.3 and 2.8.26. */
 const SHOWN: Record<number, string> = {

@@ -45,6 +45,9 @@ export async function readMail(bytes: Uint8Array, sink: TextSink, context: Conte
       sink.line(people.map(({ name, address }) => `${name} ${address}`.trim()).join(', '))
   sink.line(message.body)
   for (const part of message.parts) {
+    // a saved page brings its style sheets and scripts
+    if (/^(text\/css|text\/javascript|application\/(x-)?javascript)$/.test(part.declaredType))
+      continue
     if (!part.bytes) {
       context.declined(part.name || `part ${part.path}`, 'too-large', `${part.size} bytes`)
       continue

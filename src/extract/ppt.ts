@@ -86,7 +86,7 @@ async function readPpt({ bytes }: Source, sink: TextSink, context: Context): Pro
   if (persist && document?.type === TYPE.document)
     facts.pageCount = readDocument(stream, document, persist, sink)
   else {
-    readLoose(stream, sink)
+    if (!readLoose(stream, sink)) throw new Error('no slides and no text records')
     facts.partial = 'the directory of slides is missing or damaged; the text was read as it stands'
   }
 
@@ -305,17 +305,21 @@ function collectFooters(body: Buffer, footers: Set<string>): void {
       if (type === TYPE.string) footers.add(text.toString('utf16le').trim())
 }
 
-/** Every text in the stream in its order, masters left out. */
-function readLoose(stream: Buffer, sink: TextSink): void {
+/** Every text in the stream in its order, masters left out. @returns whether there was any */
+function readLoose(stream: Buffer, sink: TextSink): boolean {
+  let found = false
   const walk = (body: Buffer, depth: number): void => {
     for (const record of children(body)) {
       const text = textOf(record.type, record.body)
-      if (text !== undefined) line(sink, text)
-      else if (record.isContainer && record.type !== TYPE.master && depth < DEPTH_MAX)
+      if (text !== undefined) {
+        line(sink, text)
+        found = true
+      } else if (record.isContainer && record.type !== TYPE.master && depth < DEPTH_MAX)
         walk(record.body, depth + 1)
     }
   }
   walk(stream, 0)
+  return found
 }
 
 /** An embedded document, compressed or not. [MS-PPT] 2.10.34 */

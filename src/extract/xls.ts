@@ -180,6 +180,7 @@ class Workbook {
         this.problem = 'some records end early'
       }
     }
+    if (this.#version === 0) throw new Error('no workbook records')
     if (!hasBegun) {
       afterGlobals()
       for (const text of this.#strings) this.#sink.line(text)

@@ -63,12 +63,22 @@ export const xml: Extractor = {
       },
       { xmlMode: true, decodeEntities: true },
     )
-    const { text } = decodeText(bytes, { declared: charset, markup: true })
+    const text = withoutDoctype(decodeText(bytes, { declared: charset, markup: true }).text)
     for (let at = 0; at < text.length; at += CHUNK) parser.write(text.slice(at, at + CHUNK))
     parser.end()
     flush()
   },
 }
+
+/** A document type may hold declarations in brackets, which the parser takes for text. */
+function withoutDoctype(text: string): string {
+  const at = text.slice(0, DOCTYPE_WITHIN).search(/<!DOCTYPE/i)
+  if (at < 0) return text
+  const end = /^[^[>]*(?:\[[^\]]*\]\s*)?>/.exec(text.slice(at, at + DOCTYPE_WITHIN))?.[0].length
+  return end === undefined ? text : text.slice(0, at) + text.slice(at + end)
+}
+
+const DOCTYPE_WITHIN = 100_000
 
 const SVG_SILENT = new Set(['style', 'script', 'metadata'])
 
