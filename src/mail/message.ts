@@ -46,7 +46,7 @@ export interface Message {
   /** Readable body text: plain text, else text made from HTML. */
   body: string
   parts: Part[]
-  /** X-Gmail-Labels or Keywords, for sources that keep folders in headers. */
+  /** X-Gmail-Labels or X-Keywords, for sources that keep folders in headers. */
   labels: string[]
   /** What was wrong with the mail, a sentence each; the rest of it was read. */
   problems: string[]

@@ -353,10 +353,10 @@ function receivedOf(head: Head): number | null {
   return null
 }
 
-/** X-Gmail-Labels (commas, encoded words), else Keywords and X-Keywords. */
+/** X-Gmail-Labels (commas, encoded words), else the X-Keywords that Dovecot and mutt write into mbox files. */
 function labelsOf(head: Head, charset: string): string[] {
   const gmail = first(head, 'x-gmail-labels')
-  const field = gmail || first(head, 'x-keywords') || first(head, 'keywords')
+  const field = gmail || first(head, 'x-keywords')
   if (field === '') return []
   const labels = decodeWords(field, charset)
     .split(gmail || field.includes(',') ? ',' : /\s+/)

@@ -170,7 +170,7 @@ async function compareFolder(
   const rows = isKnown ? store.messages.entries(id) : []
   const { entries, unreadable } = await vault.entries(
     folder,
-    folder.kind === 'mbox' ? rows.map(entryOf) : undefined,
+    folder.kind === 'maildir' ? undefined : rows.map(entryOf),
   )
   const byPlace = new Map(rows.map((row) => [placeOf(row), row]))
   const changes: EntryChange[] = []

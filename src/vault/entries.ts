@@ -40,9 +40,13 @@ export async function listEntries(
         break
       }
       case 'eml':
-      case 'emlx':
-        await each(root, folder.path, list, (path, name) => looseEntry(root, path, name))
+      case 'emlx': {
+        const before = new Map(known.map((entry) => [entry.path, entry]))
+        await each(root, folder.path, list, (path, name) =>
+          looseEntry(root, path, name, before.get(path)),
+        )
         break
+      }
     }
   } catch (error) {
     throw unreadableError(`${root}/${folder.path}`, error)
@@ -106,15 +110,33 @@ export function maildirEntry(root: string, path: string, name: string): VaultEnt
   return entry && Object.assign(entry, maildirName(name))
 }
 
-/** The entry of a file in a folder of loose files, when it is a message. */
-export function looseEntry(root: string, path: string, name: string): VaultEntry | undefined {
+/**
+ * The entry of a file in a folder of loose files, when it is a message.
+ *
+ * @param known its entry of the last listing: a file that is still the same is not opened again
+ */
+export function looseEntry(
+  root: string,
+  path: string,
+  name: string,
+  known?: VaultEntry,
+): VaultEntry | undefined {
   let kind = kindByName(name)
   if (kind === 'other') return undefined
   const entry = plainEntry(root, path, name)
   if (!entry) return undefined
+  if (known && kind !== 'emlx' && isSameFile(known, entry)) return entry
   kind ??= kindByBytes(firstBytes(root, path, LOOK_BYTES), name)
   if (kind === 'emlx') return { ...entry, flags: flagsOfEmlx(systemPath(root, path)) }
   return kind === 'mail' || kind === 'msg' ? entry : undefined
+}
+
+function isSameFile(known: VaultEntry, entry: VaultEntry): boolean {
+  return (
+    known.inode === entry.inode &&
+    known.size === entry.size &&
+    Math.trunc(known.mtimeMs) === Math.trunc(entry.mtimeMs)
+  )
 }
 
 function plainEntry(root: string, path: string, name: string): VaultEntry | undefined {

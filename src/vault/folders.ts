@@ -110,6 +110,8 @@ class Walk {
         : items.some(({ name, isDirectory }) => !isDirectory && /\.emlx$/i.test(name))
           ? 'emlx'
           : 'eml'
+    // A directory full of numbers holds a message a file (MH without sequences, exports): not opened here.
+    const isNumbered = items.filter(({ name }) => NUMBERED.test(name)).length > 30
     // With the times from before the names were read: a change in between makes the next scan due.
     this.folders.push(folderAt(this.#root, path, kind, stats))
     for (const { name, isDirectory } of items) {
@@ -121,6 +123,7 @@ class Walk {
         continue
       }
       if (isMail ? !/\.mbo?x$/i.test(name) : kind === 'mh' && isMhName(name)) continue
+      if (isNumbered && NUMBERED.test(name) && !names.has(`${name}.msf`)) continue
       await this.#pause()
       try {
         if (isMbox(this.#root, inner, name, names)) {
@@ -134,6 +137,7 @@ class Walk {
   }
 }
 
+const NUMBERED = /^\d+\.?$/
 const MAILDIR_PARTS = new Set(['cur', 'new', 'tmp'])
 
 /** A file of messages; an empty one when its name or its neighbours (Thunderbird's index) say so. */

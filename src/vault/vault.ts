@@ -65,7 +65,8 @@ export interface Vault {
   /**
    * Lists the messages of a folder.
    *
-   * @param known entries of the last listing of an mbox file: when it only grew, its tail alone is read
+   * @param known entries of the last listing of this folder: of an mbox file that only grew the tail
+   *   alone is read, loose files that are the same are not opened to see what they are
    * @throws {PipelineError} `E_VAULT_UNREADABLE` when the folder cannot be listed now
    */
   entries(folder: VaultFolder, known?: readonly VaultEntry[]): Promise<EntryList>
