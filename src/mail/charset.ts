@@ -371,7 +371,8 @@ function detect(buffer: Buffer): string {
   const share = high / (high + letters)
   // The detector judges by frequency, so a few words are repeated to be heard at all.
   if (sample.length < 64) sample = Buffer.concat([sample, SPACE, sample, SPACE, sample])
-  const isWestern = share < 0.25
+  // In a word or two (Grüße) the accents weigh more; Asian and Cyrillic words have hardly another letter.
+  const isWestern = share < 0.25 || (high < 8 && share < 0.6)
   for (const { name, confidence } of chardet.analyse(sample)) {
     const encoding = encodingNamed(name)
     if (!encoding || encoding === 'utf-8' || WIDE.has(encoding) || SEVEN_BIT.has(encoding)) continue
@@ -382,7 +383,7 @@ function detect(buffer: Buffer): string {
       } else if (encoding !== 'windows-1252' && (high < 8 || confidence < 30)) continue
     } else if (!NON_LATIN.has(encoding) && high > 4 && share > 0.5) continue
     const text = decodeAs(buffer, encoding)
-    if (text === undefined || replacedShare(text) >= 0.02) continue
+    if (text === undefined || replacedShare(text) >= 0.02 || /[\ue000-\uf8ff]/.test(text)) continue
     // Any bytes above 0xa0 are half-width kana to Shift_JIS; hardly anybody writes those.
     if (encoding === 'shift_jis' && halfWidthShare(text) > 0.5) continue
     return CYRILLIC.includes(encoding) ? likeliestCyrillic(sample) : encoding
