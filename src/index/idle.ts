@@ -12,10 +12,10 @@ import type { IdleStore } from './store.js'
 import type { Vocabulary } from './vocabulary.js'
 
 /** Pages merged in one statement, and milliseconds of one step. */
-const MERGE_PAGES = 64
+const MERGE_PAGES = 16
 const STEP_MS = 30
 /** Pages given back in one step. */
-const SHRINK_PAGES = 500
+const SHRINK_PAGES = 200
 /** Terms counted in one query. */
 const RECOUNT_TERMS = 500
 /** A share of the messages changed since the last merge, or miscounted, makes the work worth its writing. */

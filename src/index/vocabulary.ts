@@ -9,31 +9,17 @@
  * Not responsible for: finding words that contain or resemble another (search's side); exact counts after
  * rewrites and deletions (idle.ts recounts).
  */
-import { isPaired } from '../fold/fold.js'
 import { COLUMNS, type FoldedColumns } from '../fold/columns.js'
+import { Counts } from './counts.js'
 import type { Connection } from './files.js'
 import type { Meta } from './meta.js'
 
-interface Counted {
-  /** Messages not yet added to the row's count. */
-  messages: number
-  /** Columns that the row has, or will have when `fresh` is written. */
-  mask: number
-  /** Serial of the message that counted last, so that each counts once. */
-  last: number
-  /** Highest id of the messages that hold it. */
-  newest: number
-}
-
-/** Words remembered between batches; beyond that all counts are written, in about a tenth of a second. */
+/** Words remembered between transactions; beyond that all counts are written, in about a tenth of a second. */
 const REMEMBERED_MAX = 60_000
 
 export class Vocabulary {
   readonly #meta: Meta
-  readonly #words = new Map<string, Counted>()
-  /** Words that are new to us, or new in a column, since the last `write`. */
-  #fresh: string[] = []
-  #serial = 0
+  readonly #counts = new Counts()
   /** Highest id of messages whose counts are not written; 0 none. */
   #unwritten = 0
   #lost = 0
@@ -55,7 +41,7 @@ export class Vocabulary {
 
   /** Counts the words of a new message. */
   add(id: number, columns: FoldedColumns): void {
-    this.#serial++
+    this.#counts.begin()
     if (id > this.#unwritten) this.#unwritten = id
     for (let column = 0; column < COLUMNS.length; column++)
       this.#count(id, columns[COLUMNS[column] as keyof FoldedColumns], column, 1)
@@ -67,7 +53,7 @@ export class Vocabulary {
    * @param isFirst the attachments column was empty before
    */
   addAgain(id: number, columns: FoldedColumns, isFirst: boolean): void {
-    this.#serial++
+    this.#counts.begin()
     if (id > this.#unwritten) this.#unwritten = id
     for (let column = 0; column < COLUMNS.length; column++) {
       const name = COLUMNS[column] as keyof FoldedColumns
@@ -76,56 +62,32 @@ export class Vocabulary {
   }
 
   #count(id: number, folded: string, column: number, messages: number): void {
-    const bit = 1 << column
     let at = 0
     while (at < folded.length) {
-      let end = folded.indexOf(' ', at)
-      if (end < 0) end = folded.length
-      const first = folded.charCodeAt(at)
-      if (first < 0x0e00 || isWord(folded, at, end)) {
-        const word = folded.slice(at, end)
-        const counted = this.#words.get(word)
-        if (counted === undefined) {
-          this.#words.set(word, { messages, mask: bit, last: this.#serial, newest: id })
-          this.#fresh.push(word)
-        } else {
-          if ((counted.mask & bit) === 0) {
-            counted.mask |= bit
-            this.#fresh.push(word)
-          }
-          if (counted.newest < id) counted.newest = id
-          if (counted.last !== this.#serial) {
-            counted.last = this.#serial
-            counted.messages += messages
-          }
-        }
-      }
-      at = end + 1
+      at = this.#counts.take(folded, at, 1 << column, id, messages)
+      if (at < folded.length) this.#putAll()
     }
   }
 
   /** Writes the words that are new. Inside the transaction of the messages that have them. */
   write(): void {
-    this.#put(this.#fresh)
-    this.#fresh = []
-    if (this.#words.size > REMEMBERED_MAX) this.flush()
+    this.#put([...this.#counts.fresh])
+    this.#counts.fresh.clear()
+    if (this.#counts.used.length > REMEMBERED_MAX) this.flush()
     else if (this.#unwritten > this.#noted) this.#note(this.#unwritten)
   }
 
   /** Writes all counts. Inside a transaction. */
   flush(): void {
-    if (this.#words.size === 0) return
-    this.#put([...this.#words.keys()])
-    this.#words.clear()
-    this.#fresh = []
+    if (this.#counts.used.length === 0) return
+    this.#putAll()
     this.#unwritten = 0
     if (this.#noted !== this.#lost) this.#note(this.#lost)
   }
 
   /** The transaction was rolled back: what was remembered is not what is in the table. */
   discard(): void {
-    this.#words.clear()
-    this.#fresh = []
+    this.#counts.clear()
     this.#lose()
   }
 
@@ -151,24 +113,27 @@ export class Vocabulary {
     this.#meta.set('unwritten', this.#noted)
   }
 
-  #put(words: string[]): void {
-    const added: string[] = []
-    for (const word of new Set(words.sort())) {
-      const counted = this.#words.get(word) as Counted
-      if (this.#update.run(counted.messages, counted.mask, counted.newest, word).changes === 0)
-        added.push(word)
-      else counted.messages = 0
+  #putAll(): void {
+    this.#put([...this.#counts.used])
+    this.#counts.clear()
+  }
+
+  /** Sorted, so that the pages of the table are touched one after the other. */
+  #put(slots: number[]): void {
+    const { words, messages, mask, newest } = this.#counts
+    const added: number[] = []
+    slots.sort((a, b) => ((words[a] as string) < (words[b] as string) ? -1 : 1))
+    for (const slot of slots) {
+      const done = this.#update.run(messages[slot], mask[slot], newest[slot], words[slot])
+      if (done.changes === 0) added.push(slot)
+      else messages[slot] = 0
     }
-    for (const word of added) {
-      const counted = this.#words.get(word) as Counted
-      const { lastInsertRowid } = this.#insert.run(
-        word,
-        Math.max(1, counted.messages),
-        counted.mask,
-        counted.newest,
-      )
+    for (const slot of added) {
+      const word = words[slot] as string
+      const count = Math.max(1, messages[slot] as number)
+      const { lastInsertRowid } = this.#insert.run(word, count, mask[slot], newest[slot])
       this.#insertGram.run(lastInsertRowid, padded(word))
-      counted.messages = 0
+      messages[slot] = 0
     }
   }
 }
@@ -176,10 +141,4 @@ export class Vocabulary {
 /** As term_gram holds a word: its beginning and end are trigrams too. */
 export function padded(word: string): string {
   return ` ${word} `
-}
-
-/** Marks and pairs of characters are asked of the word table itself. */
-function isWord(folded: string, at: number, end: number): boolean {
-  const first = folded.charCodeAt(at)
-  return !(first >= 0xe000 && first <= 0xf8ff) && !isPaired(folded.slice(at, Math.min(end, at + 2)))
 }
