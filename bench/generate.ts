@@ -135,6 +135,8 @@ export function carries(
 ): boolean {
   const { share, where } = PLANTS[plant]
   if ((where === 'attachment' || where === 'content') && !hasAttachment(corpus, n)) return false
+  // the shared content is the only attachment of its message
+  if (where === 'attachment' && carries(corpus, n, 'brochure')) return false
   const scale = where === 'attachment' || where === 'content' ? corpus.attachmentShare : 1
   return chance(n + corpus.seed * 7_919, PLANT_NAMES.indexOf(plant) + 100) * scale < share
 }
@@ -174,13 +176,20 @@ export function backgroundWord(rank: number): string {
 }
 
 /** Characters of made-up Japanese and Chinese text, by frequency: the first are in nearly every text. */
-const HAN = Array.from({ length: 2_500 }, (_, i) =>
+const PLANTED = new Set(Object.values(PLANTS).flatMap(({ text }) => [...text]))
+const HAN = Array.from({ length: 2_600 }, (_, i) =>
   String.fromCharCode(0x4e00 + ((i * 7_411) % 20_000)),
+).filter((character) => !PLANTED.has(character))
+const HIRAGANA = Array.from({ length: 80 }, (_, i) => String.fromCharCode(0x3042 + i)).filter(
+  (character) => !PLANTED.has(character),
 )
-const HIRAGANA = Array.from({ length: 80 }, (_, i) => String.fromCharCode(0x3042 + i))
 
 const START = Date.UTC(2014, 0, 1) / 1000
 const SPAN = 11 * 365 * 86_400
+
+/** Seconds since 1970; spread evenly over eleven years. */
+export const dateOf = ({ messages }: Pick<Corpus, 'messages'>, n: number): number =>
+  START + Math.floor((n / messages) * SPAN)
 
 export class Generator {
   readonly corpus: Corpus
@@ -206,7 +215,7 @@ export class Generator {
   }
 
   date(n: number): number {
-    return START + Math.floor((n / this.corpus.messages) * SPAN)
+    return dateOf(this.corpus, n)
   }
 
   message(n: number): GeneratedMessage {
@@ -324,7 +333,7 @@ export class Generator {
     for (let i = 0; i < chars; i += 1) {
       if (i % 17 === 16) text += '。'
       else if (isJapanese && next() < 0.5)
-        text += HIRAGANA[Math.floor(HIRAGANA.length ** next()) - 1] ?? 'の'
+        text += HIRAGANA[Math.floor(HIRAGANA.length ** next()) - 1] ?? 'ん'
       else text += HAN[Math.floor(HAN.length ** next()) - 1] ?? '一'
     }
     return text

@@ -19,6 +19,20 @@ export const BENCHES: readonly Bench[] = [
     load: () => import('./index.js'),
   },
   {
+    name: 'search',
+    summary:
+      'every shape of search on generated mail, fresh, rewritten and merged; sizes, first search',
+    flags: {
+      messages: 'N',
+      corpus: 'short|mailvault|cjk',
+      states: 'fresh,rewritten,merged',
+      runs: 'N',
+      dir: 'DIR',
+      'no-texts': '',
+    },
+    load: () => import('./search.js'),
+  },
+  {
     name: 'compare',
     summary: 'two reports side by side: compare A.json B.json',
     flags: {},

@@ -141,7 +141,7 @@ export class Searcher {
       hits: page.hits,
       count,
       more: count === undefined,
-      tier: leaves.some((leaf) => leaf.isClose) && page.hits.length > 0 ? 'close' : 'exact',
+      tier: compiled === exact ? 'exact' : 'close',
       terms: [...new Set(leaves.flatMap((leaf) => leaf.terms))].slice(0, TERMS_SHOWN),
       cut: [...query.notices, ...compiled.notices],
       coverage: coverageOf(this.tally?.all() ?? []),
@@ -240,10 +240,10 @@ export class Searcher {
     evaluator: Evaluator,
     { node }: Compiled,
     { hits, next }: { hits: readonly Hit[]; next?: string },
-    { countAll = false, after, by, sort, documents }: SearchOptions,
+    { countAll = false, limit = 20, after, by, sort, documents }: SearchOptions,
   ): number | undefined {
     const isOfMessages = (by ?? 'message') === 'message' && !documents && sort !== 'relevance'
-    if (isOfMessages && next === undefined && after === undefined) return hits.length
+    if (isOfMessages && limit > 0 && next === undefined && after === undefined) return hits.length
     const match = node && matchOf(node)
     const isCheap = node && typeof match === 'string' && cost(node) <= COUNTED
     if (!countAll && !isCheap) return undefined
