@@ -30,6 +30,7 @@ import { Sweeper, type SweepOptions, type SweepReport } from './sweep/sweep.js'
 import type { Sweeping } from './sweep/sweeping.js'
 import type { VerifyReport } from './sweep/verify.js'
 import { watchVault } from './sweep/watch.js'
+import { readMessage } from './vault/read.js'
 import { readDocuments, type DocumentReading } from './workers/documents.js'
 
 export type { Limits } from './part/limits.js'
@@ -78,6 +79,8 @@ export interface Mail {
   search(query: string, options?: SearchOptions): Promise<SearchResult>
   /** What to show for hits on screen, in their order; texts are inflated for these only. */
   excerpts(hits: readonly Hit[]): Promise<Excerpt[]>
+  /** The bytes of the message that a hit stands for, at most `limits.messageBytes`; undefined when it is gone or cannot be read. */
+  original(hit: Pick<Hit, 'vault' | 'path' | 'offset' | 'bytes'>): Promise<Uint8Array | undefined>
   status(): Promise<Status>
   /** A message by path or Message-ID, a content by hash, or a file name. */
   explain(what: string): Promise<Explanation[]>
@@ -175,6 +178,16 @@ class OpenedMail implements Mail {
       own.forEach((hit, i) => shown.set(hit, { ...(excerpts[i] as Excerpt), vault: at }))
     }
     return hits.map((hit) => shown.get(hit)).filter((excerpt) => excerpt !== undefined)
+  }
+
+  async original({
+    vault,
+    ...reference
+  }: Pick<Hit, 'vault' | 'path' | 'offset' | 'bytes'>): Promise<Uint8Array | undefined> {
+    const root = this.#vaults[vault]?.root
+    if (root === undefined) throw new RangeError(`there is no vault ${vault}`)
+    const read = await readMessage(root, reference, this.#settings.limits)
+    return read.kind === 'read' ? read.bytes : undefined
   }
 
   async status(): Promise<Status> {

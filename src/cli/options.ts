@@ -37,6 +37,16 @@ export function vaultOptions(given: Arguments): OpenOptions {
   return { vault, ...(index !== undefined && { index }), sweeper: 'inline' }
 }
 
+/** The first word and the vaults of `--also`, searched as one. */
+export function vaultsOptions(given: Arguments): OpenOptions {
+  const { vault, ...options } = vaultOptions(given)
+  const also = given.text('also')?.split(',') ?? []
+  if (also.includes('')) throw new UsageError('--also must name vaults, joined by commas')
+  return also.length === 0
+    ? { vault: vault as string, ...options }
+    : { vaults: [vault as string, ...also], ...options }
+}
+
 /** Options of the commands that sweep. */
 export function sweepingOptions(given: Arguments): OpenOptions {
   const attachments = given.text('attachments') as 'on' | 'off' | undefined

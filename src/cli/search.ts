@@ -2,10 +2,11 @@
  * `paperknife search`: hits with where they matched, and a last line that says how many there are, how
  * long it took, and how much of the vault could be searched.
  */
-import { openVault, type Excerpt, type Hit, type SearchResult } from '../api.js'
-import { EXIT } from './exit.js'
+import { openVault, type Excerpt, type Hit, type SearchOptions, type SearchResult } from '../api.js'
+import { EXIT, UsageError } from './exit.js'
 import type { Run } from './commands.js'
-import { vaultOptions } from './options.js'
+import { writeMbox } from './mbox.js'
+import { vaultsOptions } from './options.js'
 import {
   bold,
   counted,
@@ -27,23 +28,36 @@ const SHOWN = 20
 export const run: Run = async (given, { signal }) => {
   const query = given.positional.slice(1).join(' ')
   const limit = given.number('limit') ?? SHOWN
-  const sort = given.text('sort') as 'newest' | 'relevance' | undefined
-  const mail = await openVault(vaultOptions(given))
+  const sort = given.text('sort') as SearchOptions['sort']
+  const by = given.text('by') as SearchOptions['by']
+  const countBy = given.text('count-by') as SearchOptions['countBy']
+  const before = given.text('before-id')
+  if (before !== undefined && sort === 'relevance')
+    throw new UsageError('--before-id pages by date: it cannot stand with --sort relevance')
+  const mail = await openVault(vaultsOptions(given))
   try {
     const result = await mail.search(query, {
       limit,
       signal,
       ...(sort && { sort }),
+      ...(by && { by }),
       ...(given.has('documents') && { documents: true }),
+      ...(countBy && { countBy }),
+      ...(before !== undefined && { after: before }),
     })
     const { hits } = result
-    const shown =
-      limit <= EXCERPTS_FREE || given.has('excerpts') ? await mail.excerpts(hits) : undefined
-    for (const [i, hit] of hits.entries()) {
-      const excerpt = shown?.[i]
-      if (given.has('json')) await printJson(hitLine(hit, excerpt))
-      else for (const line of hitText(hit, excerpt)) await print(line)
+    const mbox = given.text('mbox')
+    if (countBy) await printCounts(given.has('json'), result)
+    else {
+      const shown =
+        limit <= EXCERPTS_FREE || given.has('excerpts') ? await mail.excerpts(hits) : undefined
+      for (const [i, hit] of hits.entries()) {
+        const excerpt = shown?.[i]
+        if (given.has('json')) await printJson(hitLine(hit, excerpt))
+        else for (const line of hitText(hit, excerpt)) await print(line)
+      }
     }
+    if (mbox !== undefined) await writeMbox(mail, hits, mbox)
     if (given.has('json')) await printJson({ summary: summaryOf(result) })
     else for (const line of summaryText(result)) note(line)
     return hits.length > 0 ? EXIT.done : EXIT.nothingFound
@@ -52,10 +66,18 @@ export const run: Run = async (given, { signal }) => {
   }
 }
 
+async function printCounts(asJson: boolean, { counts = [] }: SearchResult): Promise<void> {
+  for (const { value, messages } of counts)
+    if (asJson) await printJson({ value, messages })
+    else await print(`${countText(messages).padStart(10)}  ${plain(value)}`)
+}
+
 /** A hit of `search --json`, a stable contract. */
 function hitLine(hit: Hit, excerpt: Excerpt | undefined): Record<string, unknown> {
   const { id, key, date, subject, from, folder, flags, size, path, messageId } = hit
   return {
+    ...(hit.document && { document: hit.document }),
+    ...(hit.messages !== undefined && { messages: hit.messages }),
     ...{ id, key, date, subject, from, folder, flags, size, path, messageId },
     matched: hit.matched,
     attachmentOnly: hit.attachmentOnly,
@@ -77,8 +99,12 @@ function summaryOf(result: SearchResult): Record<string, unknown> {
 function hitText(hit: Hit, excerpt: Excerpt | undefined): string[] {
   const lines = [
     `${dateText(hit.date)}  ${plain(hit.from)}  ${dim(`[${plain(hit.folder)}]`)}`,
-    `  ${bold(plain(hit.subject) || '(no subject)')}`,
+    `  ${bold(plain(hit.subject) || '(no subject)')}${(hit.messages ?? 1) > 1 ? ` (${counted(hit.messages ?? 1, 'message')} of the conversation)` : ''}`,
   ]
+  if (hit.document)
+    lines.unshift(
+      `${bold(plain(hit.document.name) || '(no name)')}, in ${counted(hit.document.messages, 'message')}, the newest:`,
+    )
   const isBody = hit.matched.includes('body')
   if (excerpt?.snippet)
     lines.push(`    ${isBody ? snippetText(excerpt.snippet) : dim(snippetText(excerpt.snippet))}`)

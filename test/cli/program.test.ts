@@ -94,6 +94,72 @@ describe('search', () => {
   })
 })
 
+describe('other ways to show hits', () => {
+  test('--count-by counts in groups', () => {
+    const rows = lines(paperknife('search', 'mail', 'hanna', '--count-by', 'year', '--json').stdout)
+    expect(rows).toContainEqual({ value: '2024', messages: expect.any(Number) as number })
+    expect(rows.at(-1)).toHaveProperty('summary')
+  })
+
+  test('--by thread gives one line a conversation', () => {
+    const rows = lines(
+      paperknife('search', 'mail', 'lighthouse', '--by', 'thread', '--json').stdout,
+    )
+    expect(rows.slice(0, -1)).toHaveLength(1)
+    expect(rows[0]?.messages).toBeGreaterThan(2)
+  })
+
+  test('--before-id gives the next page, exactly', () => {
+    const all = lines(paperknife('search', 'mail', 'hanna', '--limit', '9', '--json').stdout)
+    const ids = all.slice(0, -1).map(({ id }) => id)
+    const page = paperknife(
+      'search',
+      'mail',
+      'hanna',
+      '--limit',
+      '5',
+      '--before-id',
+      String(ids[3]),
+      '--json',
+    )
+    expect(
+      lines(page.stdout)
+        .slice(0, -1)
+        .map(({ id }) => id),
+    ).toEqual(ids.slice(4, 9))
+  })
+
+  test('--mbox writes the messages found, which can be indexed again', () => {
+    expect(paperknife('search', 'mail', 'lighthouse', '--mbox', 'found.mbox').status).toBe(0)
+    const { stdout } = paperknife('search', 'mail', 'lighthouse', '--json')
+    const count = lines(stdout).length - 1
+    expect(paperknife('index', 'found.mbox', '--index', 'found-index', '--ocr', 'off').status).toBe(
+      0,
+    )
+    const again = paperknife(
+      'search',
+      'found.mbox',
+      'lighthouse',
+      '--index',
+      'found-index',
+      '--json',
+    )
+    expect(lines(again.stdout)).toHaveLength(count + 1)
+  })
+
+  test('--also searches several vaults as one', () => {
+    cpSync(join(vault, '.Archive/cur'), join(folder, 'other/cur'), { recursive: true })
+    mkdirSync(join(folder, 'other/new'))
+    mkdirSync(join(folder, 'other/tmp'))
+    expect(paperknife('index', 'other', '--ocr', 'off').status).toBe(0)
+    const one = lines(paperknife('search', 'mail', 'Ruhezeiten', '--json').stdout).length
+    const two = lines(
+      paperknife('search', 'mail', 'Ruhezeiten', '--also', 'other', '--json').stdout,
+    )
+    expect(two).toHaveLength(one + 1)
+  })
+})
+
 test('a second index changes nothing', () => {
   const { stdout, status } = paperknife('index', 'mail', '--ocr', 'off', '--json')
   const [report] = lines(stdout) as [{ messages: Json; contents: Json }]
