@@ -1,0 +1,173 @@
+import { expect, test } from 'vitest'
+import { readDocument } from '../../src/extract/read.js'
+import { OleFile } from '../../src/extract/ole.js'
+import { DEFAULT_LIMITS } from '../../src/part/limits.js'
+import type { Outcome } from '../../src/part/outcome.js'
+import { oleFile } from './make-ole.js'
+
+async function read(bytes: Uint8Array): Promise<Outcome> {
+  const { outcome } = await readDocument(
+    { bytes },
+    { limits: DEFAULT_LIMITS, ocr: false, passwords: [] },
+    'text',
+  )
+  return outcome
+}
+
+async function text(bytes: Uint8Array): Promise<string> {
+  const outcome = await read(bytes)
+  if (outcome.kind !== 'text') throw new Error(`${outcome.state}: ${outcome.detail}`)
+  return outcome.pages.map((page) => page.text).join('\f')
+}
+
+const record = (id: number, ...body: Array<Buffer | number[]>): Buffer => {
+  const bytes = Buffer.concat(body.map((part) => Buffer.from(part)))
+  const head = Buffer.alloc(4)
+  head.writeUInt16LE(id, 0)
+  head.writeUInt16LE(bytes.length, 2)
+  return Buffer.concat([head, bytes])
+}
+const u16 = (value: number): number[] => [value & 255, value >> 8]
+const u32 = (value: number): number[] => [...u16(value & 0xffff), ...u16(value >>> 16)]
+const latin = (value: string): Buffer => Buffer.from(value, 'latin1')
+const bof = (version: number, kind: number): Buffer =>
+  record(0x809, u16(version), u16(kind), u32(0))
+const eof = record(0x0a)
+const double = (value: number): Buffer => {
+  const bytes = Buffer.alloc(8)
+  bytes.writeDoubleLE(value)
+  return bytes
+}
+
+/** A BIFF 8 workbook of one sheet. */
+function book(globals: Buffer[], cells: Buffer[]): Buffer {
+  return oleFile({
+    Workbook: Buffer.concat([bof(0x600, 5), ...globals, eof, bof(0x600, 0x10), ...cells, eof]),
+  })
+}
+
+test('strings go on in the next record, there with other flags; runs and phonetic text are skipped', async () => {
+  const sst = Buffer.concat([
+    record(0xfc, u32(3), u32(3), u16(8), [0], latin('Rope')),
+    // the first string goes on in two bytes a character
+    record(
+      0x3c,
+      [1],
+      Buffer.from(' 東京!', 'utf16le'),
+      u16(4),
+      [8],
+      u16(1),
+      latin('Bold'),
+      u16(0),
+      u16(1),
+    ),
+    record(0x3c, u16(2), [5], u32(6), Buffer.from('橋本', 'utf16le'), latin('HASHIM')),
+  ])
+  const label = (row: number, index: number): Buffer =>
+    record(0xfd, u16(row), u16(0), u16(0), u32(index))
+  expect((await text(book([sst], [label(0, 0), label(1, 1), label(2, 2)]))).trim()).toBe(
+    'Rope 東京!\nBold\n橋本',
+  )
+})
+
+test('numbers are shown as their format says, and as they are', async () => {
+  const format = record(0x41e, u16(164), u16(8), [0], latin('#,##0.00'))
+  const style = (id: number): Buffer => record(0xe0, u16(0), u16(id), Buffer.alloc(16))
+  const cells = [
+    record(0x203, u16(0), u16(0), u16(0), double(1234.5)),
+    record(0x203, u16(0), u16(1), u16(1), double(43529)),
+    record(0x27e, u16(1), u16(0), u16(2), u32((7 << 2) | 2)),
+    record(0xbd, u16(1), u16(1), u16(2), u32((150 << 2) | 3), u16(2), u32((9 << 2) | 2), u16(2)),
+    record(0x06, u16(2), u16(0), u16(2), [0, 0, 0, 0, 0, 0, 255, 255], u16(0), u32(0), u16(0)),
+    record(0x207, u16(5), [0], latin('made!')),
+    record(0x205, u16(2), u16(1), u16(2), [1, 0]),
+  ]
+  expect((await text(book([format, style(164), style(14), style(0)], cells))).trim()).toMatch(
+    /^1,234\.50 1234\.5\t.*2019-03-05.*\n7\t1\.5\t9\nmade!\tTRUE$/,
+  )
+})
+
+test('an old workbook is read in its code page', async () => {
+  const cell = record(
+    0x204,
+    u16(0),
+    u16(0),
+    u16(0),
+    u16(6),
+    Buffer.from([0xcf, 0xf0, 0xe8, 0xe2, 0xe5, 0xf2]),
+  )
+  const stream = Buffer.concat([
+    bof(0x500, 5),
+    record(0x42, u16(1251)),
+    eof,
+    bof(0x500, 0x10),
+    cell,
+    eof,
+  ])
+  expect((await text(oleFile({ Book: stream }))).trim()).toBe('Привет')
+  expect((await text(stream)).trim()).toBe('Привет')
+})
+
+test('the text boxes and the comments of a sheet stand behind its cells', async () => {
+  const cells = [
+    record(0x1b6, Buffer.alloc(10), u16(6), u16(0), u32(0)),
+    record(0x3c, [0], latin('A note')),
+    record(0x204, u16(0), u16(0), u16(0), u16(4), [0], latin('cell')),
+  ]
+  expect((await text(book([], cells))).trim()).toBe('cell\nA note')
+})
+
+test('a workbook, a letter and slides under a password are locked', async () => {
+  expect(await read(book([record(0x2f, u16(1))], []))).toMatchObject({ state: 'locked' })
+  const word = Buffer.alloc(0x200)
+  word.writeUInt16LE(0xa5ec, 0)
+  word.writeUInt16LE(193, 2)
+  word.writeUInt16LE(0x100, 10)
+  expect(await read(oleFile({ WordDocument: word }))).toMatchObject({ state: 'locked' })
+  const user = Buffer.alloc(20)
+  user.writeUInt32LE(0xf3d1c4df, 12)
+  expect(
+    await read(oleFile({ 'PowerPoint Document': Buffer.alloc(100), 'Current User': user })),
+  ).toMatchObject({ state: 'locked' })
+})
+
+test('a Word file without its table gives its text and says what is missing', async () => {
+  const word = Buffer.alloc(0x400)
+  word.writeUInt16LE(0xa5ec, 0)
+  word.writeUInt16LE(193, 2)
+  word.writeUInt32LE(0x200, 0x18)
+  word.writeUInt32LE(12, 0x4c)
+  word.write('Still there\r', 0x200, 'latin1')
+  const outcome = await read(oleFile({ WordDocument: word }))
+  expect(outcome).toMatchObject({ kind: 'text', partial: 'the piece table is missing or damaged' })
+  expect(outcome.kind === 'text' && outcome.pages[0]?.text).toBe('Still there\n')
+})
+
+test('cyclic, shared and lying chains end', () => {
+  const file = oleFile({ 'a/b': Buffer.alloc(9_000, 1), c: Buffer.alloc(100, 2) })
+  const fatAt = 512 * (file.readUInt32LE(76) + 1)
+  for (let sector = 0; sector < 100; sector++) {
+    const bent = Buffer.from(file)
+    bent.writeUInt32LE(sector, fatAt + 4 * (sector % 30))
+    bent.writeUInt32LE(0xffffff00, 44)
+    bent.writeUInt32LE(sector % 25, 68)
+    try {
+      const ole = new OleFile(bent)
+      for (const entry of ole.entries)
+        expect(ole.read(entry).length).toBeLessThanOrEqual(bent.length)
+    } catch (error) {
+      expect(String(error)).toMatch(/OLE2/)
+    }
+  }
+})
+
+test('a directory whose entries name each other ends', () => {
+  const file = oleFile({ one: Buffer.alloc(10), two: Buffer.alloc(10), three: Buffer.alloc(10) })
+  const at = 512 * (file.readUInt32LE(48) + 1)
+  for (let entry = 1; entry < 4; entry++) {
+    file.writeUInt32LE(1, at + 128 * entry + 68)
+    file.writeUInt32LE(2, at + 128 * entry + 72)
+    file.writeUInt32LE(3, at + 128 * entry + 76)
+  }
+  expect(new OleFile(file).entries.length).toBeLessThanOrEqual(3)
+})
