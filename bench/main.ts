@@ -33,6 +33,18 @@ export const BENCHES: readonly Bench[] = [
     load: () => import('./search.js'),
   },
   {
+    name: 'deliver',
+    summary: 'milliseconds of one delivery into stores of 100 messages and more',
+    flags: { messages: 'N', deliveries: 'N' },
+    load: () => import('./deliver.js'),
+  },
+  {
+    name: 'sweep',
+    summary: 'seconds of a sweep in which little or nothing happened',
+    flags: { messages: 'N', folders: 'N' },
+    load: () => import('./sweep.js'),
+  },
+  {
     name: 'compare',
     summary: 'two reports side by side: compare A.json B.json',
     flags: {},

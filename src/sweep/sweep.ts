@@ -13,6 +13,7 @@ import type { MessageReference } from '../part/reference.js'
 import type { Settings } from '../part/options.js'
 import type { ContentState, Lane } from '../part/states.js'
 import { openMailStore } from '../vault/open.js'
+import type { Vault } from '../vault/vault.js'
 import { forgetJournal, readJournals } from '../workers/journal.js'
 import { DEFAULT_OCR_THREADS, WorkerPool } from '../workers/pool.js'
 import { crashPoint } from './crash-point.js'
@@ -80,6 +81,7 @@ export class Sweeper implements Sweeping {
   readonly #directory: string
   readonly #settings: Settings
   #pool: WorkerPool | undefined
+  #vault: Vault | undefined
   #paused: Promise<void> | undefined
   #resume: (() => void) | undefined
   /** Messages, by place, and contents, by hash, that were in work when a process died. */
@@ -139,7 +141,7 @@ export class Sweeper implements Sweeping {
     const beganSeconds = Math.trunc(Date.now() / 1000)
     const progress = new Throttle(options.onProgress)
     const { store } = this
-    const vault = await openMailStore(this.#root)
+    const vault = (this.#vault = await openMailStore(this.#root))
     requeueStale(store.contents, this.#settings)
 
     let found = 0
@@ -220,7 +222,7 @@ export class Sweeper implements Sweeping {
    */
   async deliver(path: string, signal?: AbortSignal): Promise<{ id: number }> {
     const { store } = this
-    const vault = await openMailStore(this.#root)
+    const vault = (this.#vault ??= await openMailStore(this.#root))
     const at = await vault.entryAt(path)
     if (!at) throw new PipelineError('E_NOT_FOUND', `${path} is no message in ${vault.root}`)
     const folder =
