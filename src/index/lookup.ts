@@ -2,6 +2,7 @@
  * Finds messages by what they are called: unique name, path, Message-ID. The table has an index over short
  * keys of these; the text itself decides.
  */
+import type { Statement } from 'better-sqlite3'
 import type { Connection } from './files.js'
 
 /** 31 bits of a text. */
@@ -34,28 +35,42 @@ export function uniqueOfPath(path: string): string {
 /** Ids of the messages with this Message-ID (without brackets), newest first. */
 export function idsByMessageId(index: Connection, messageId: string): number[] {
   if (messageId === '') return []
-  return index
-    .prepare('SELECT id FROM message WHERE message_id_key = ? AND message_id = ? ORDER BY id DESC')
-    .pluck()
-    .all(keyOf(messageId), messageId) as number[]
+  return statementsOf(index).byMessageId.all(keyOf(messageId), messageId) as number[]
 }
 
 /** Ids of the messages at this vault-relative path, newest first: one for a file, all of an mbox. */
 export function idsByPath(index: Connection, path: string): number[] {
+  const { byName, mbox, inMbox } = statementsOf(index)
   const name = path.slice(path.lastIndexOf('/') + 1)
-  const uniques = [...new Set([uniqueOfPath(path), name])]
-  const byName = index
-    .prepare('SELECT id FROM message WHERE unique_key = ? AND path = ? ORDER BY id DESC')
-    .pluck()
-  for (const unique of uniques) {
+  for (const unique of new Set([uniqueOfPath(path), name])) {
     const ids = byName.all(keyOf(unique), path) as number[]
     if (ids.length > 0) return ids
   }
-  return index
-    .prepare(
-      `SELECT id FROM message WHERE folder IN (SELECT id FROM folder WHERE folder.path = @path) AND path = @path
-       ORDER BY id DESC`,
-    )
-    .pluck()
-    .all({ path }) as number[]
+  // In two steps: as one query with IN it reads every message.
+  const folder = mbox.get(path) as number | undefined
+  return folder === undefined ? [] : (inMbox.all(folder, path) as number[])
+}
+
+interface Statements {
+  byMessageId: Statement
+  byName: Statement
+  mbox: Statement
+  inMbox: Statement
+}
+const prepared = new WeakMap<Connection, Statements>()
+
+function statementsOf(index: Connection): Statements {
+  let statements = prepared.get(index)
+  if (!statements) {
+    const ids = (where: string): Statement =>
+      index.prepare(`SELECT id FROM message WHERE ${where} ORDER BY id DESC`).pluck()
+    statements = {
+      byMessageId: ids('message_id_key = ? AND message_id = ?'),
+      byName: ids('unique_key = ? AND path = ?'),
+      mbox: index.prepare('SELECT id FROM folder WHERE path = ?').pluck(),
+      inMbox: ids('folder = ? AND path = ?'),
+    }
+    prepared.set(index, statements)
+  }
+  return statements
 }
