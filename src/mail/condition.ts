@@ -63,9 +63,17 @@ export function headStart(bytes: Buffer): number {
 export function repair(bytes: Buffer): { mail: Buffer; problems: string[] } {
   const problems: string[] = []
   let mail = bytes
-  if (mail.indexOf(0x0a) < 0 && mail.indexOf(0x0d) >= 0) {
+  const firstFeed = mail.indexOf(0x0a)
+  const firstReturn = mail.indexOf(0x0d)
+  // Old Macintosh line ends, perhaps with a line feed of somebody else's further down.
+  if (
+    firstReturn >= 0 &&
+    (firstFeed < 0 ||
+      /\r[^\n]*\r[^\r\n]/.test(mail.toString('latin1', 0, Math.min(firstFeed, 2000))))
+  ) {
     mail = Buffer.from(mail)
-    for (let at = mail.indexOf(0x0d); at >= 0; at = mail.indexOf(0x0d, at + 1)) mail[at] = 0x0a
+    for (let at = firstReturn; at >= 0; at = mail.indexOf(0x0d, at + 1))
+      if (mail[at + 1] !== 0x0a) mail[at] = 0x0a
     problems.push('lines end in a bare carriage return')
   }
 

@@ -71,6 +71,8 @@ export async function readLenientTree(
   const outside = new Map<Node, Buffer[]>()
   let current: Node | undefined
   let nodes = 0
+  /** Takes over what has come of the leaf that is being read. */
+  let settle: () => void = () => {}
   let stop: (problem: string) => void = () => {}
 
   const parser = new MailParser({
@@ -116,6 +118,7 @@ export async function readLenientTree(
       if (isDone) return
       isDone = true
       clearTimeout(timer)
+      settle()
       if (problem) problems.push(problem)
       resolve()
       parser.destroy()
@@ -141,8 +144,12 @@ export async function readLenientTree(
       } else note(problems, `parts deeper than ${limits.mimeDepth} levels were not read`)
       const leaf = isRead ? leaves.at(-1) : undefined
       if (leaf) leafOf.set(node, leaf)
-      const close = (): void => {
+      settle = () => {
         if (leaf) leaf.raw = pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces)
+        settle = () => {}
+      }
+      const close = (): void => {
+        settle()
         attachment.release()
       }
       attachment.content.on('data', (piece: Buffer) => {

@@ -96,7 +96,10 @@ function headAt(bytes: Buffer): { head: Head; body: number } | undefined {
     const end = bytes.indexOf(0x0a, at)
     if (end < 0 || end > HEAD_BYTES) return undefined
     if (end === at || (end === at + 1 && bytes[at] === 0x0d)) {
-      const head = parseHead(bytes.toString('latin1', 0, at))
+      const text = bytes.toString('latin1', 0, at)
+      // Carriage returns inside lines: whose line ends they are is not for this reader.
+      if (/\r(?![\r\n])/.test(text)) return undefined
+      const head = parseHead(text)
       return head.isWellFormed ? { head, body: end + 1 } : undefined
     }
     at = end + 1

@@ -99,6 +99,8 @@ async function listMh(root: string, directory: string, list: EntryList): Promise
     flagsOf = mhFlags(readFileSync(systemPath(root, join(directory, SEQUENCES)), 'latin1'))
   })
   await each(root, directory, list, (path, name) => {
+    // `,12` and `#12` are messages that were removed.
+    if (/^[,#]/.test(name)) return undefined
     if (!isMhName(name)) return looseEntry(root, path, name)
     const entry = plainEntry(root, path, name)
     return entry && { ...entry, flags: flagsOf(Number(name)) }

@@ -81,8 +81,12 @@ class Walk {
         return
       }
       const id = `${stats.dev}:${stats.ino}`
-      if (!stats.isDirectory() || this.#seen.has(id) || depth > DEPTH) return
+      if (!stats.isDirectory() || this.#seen.has(id)) return
       this.#seen.add(id)
+      if (depth > DEPTH) {
+        this.unreadable.push({ path, detail: `deeper than ${DEPTH} directories` })
+        return
+      }
       const known = this.#known.get(path)
       if (known && known.kind !== 'mbox' && !known.isFresh) {
         const folder = folderAt(this.#root, path, known.kind, stats)

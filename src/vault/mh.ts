@@ -3,7 +3,7 @@ import { FLAGS } from '../part/reference.js'
 
 export const SEQUENCES = '.mh_sequences'
 
-/** Numbers are messages; `,12` and `#12` were removed. */
+/** Numbers are messages. */
 export function isMhName(name: string): boolean {
   return /^[1-9]\d{0,9}$/.test(name)
 }

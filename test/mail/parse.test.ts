@@ -337,6 +337,15 @@ test('headers in raw bytes are read in whatever charset', async () => {
   ).toBe('Привет')
 })
 
+test('line ends of a bare carriage return are read, with a stray line feed too', async () => {
+  const text = 'Subject: plan\rFrom: a@b.c\r\rone\rtwo'
+  expect(await parse(Buffer.from(text))).toMatchObject({ subject: 'plan', body: 'one\ntwo' })
+  expect(await parse(Buffer.from(`${text}\nthree\n`))).toMatchObject({
+    subject: 'plan',
+    body: 'one\ntwo\nthree',
+  })
+})
+
 test('a mail saved as UTF-16 is read', async () => {
   const text = '\ufeffSubject: Grüße\r\nFrom: a@b.c\r\n\r\nbody'
   expect(await parse(Buffer.from(text, 'utf16le'))).toMatchObject({
