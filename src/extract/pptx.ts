@@ -115,7 +115,10 @@ class PresentationHandler implements XmlHandler {
     else if (name === 'extLst') xml.skip()
   }
 
-  close(): void {}
+  close(name: string, xml: XmlScanner): void {
+    if (name === 'sldIdLst') xml.finish()
+  }
+
   text(): void {}
 }
 

@@ -140,7 +140,10 @@ class WorkbookHandler implements XmlHandler {
     } else if (name === 'extLst') xml.skip()
   }
 
-  close(): void {}
+  close(name: string, xml: XmlScanner): void {
+    if (name === 'definedNames') xml.finish()
+  }
+
   text(): void {}
 }
 
@@ -168,8 +171,9 @@ class StylesHandler implements XmlHandler {
       xml.skip()
   }
 
-  close(name: string): void {
-    if (name === 'cellXfs') this.#inCellFormats = false
+  close(name: string, xml: XmlScanner): void {
+    // the styles, colours and extensions behind it are of no use here
+    if (name === 'cellXfs') xml.finish()
   }
 
   text(): void {}

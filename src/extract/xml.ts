@@ -46,6 +46,7 @@ export class XmlScanner {
   /** Depth whose close ends the skipping; 0 when nothing is skipped. */
   #skipped = 0
   #paused = false
+  #finished = false
 
   /** @param depthMax open elements at one time; one more throws Cut `xml-depth` */
   constructor(handler: XmlHandler, depthMax: number) {
@@ -56,6 +57,11 @@ export class XmlScanner {
   /** Inside `open`: nothing of this element is handed on, nor is its close. */
   skip(): void {
     this.#skipped = this.#open.length
+  }
+
+  /** Nothing more of this document is wanted: no further event comes, and no fault. */
+  finish(): void {
+    this.#finished = true
   }
 
   /** Holds further events until `resume()`; the chunk's rest is kept. */
@@ -120,6 +126,7 @@ export class XmlScanner {
     let at = 0
     const { length } = text
     while (at < length) {
+      if (this.#finished) return
       if (this.#paused) break
       if (this.#until !== '') {
         const end = text.indexOf(this.#until, at)
@@ -161,6 +168,7 @@ export class XmlScanner {
   /** No more comes: what is open is closed. */
   end(): void {
     this.#paused = false
+    if (this.#finished) return
     const rest = this.#rest
     this.#rest = ''
     if (this.#until === ']]>') this.#text(rest)

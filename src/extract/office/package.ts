@@ -7,6 +7,7 @@ import { Declined, type Context, type Source } from '../extractor.js'
 import { isGivenByProgram } from '../given-by-program.js'
 import type { TextSink } from '../sink.js'
 import { inflateAll, openZip, type ZipEntry } from '../zip.js'
+import { scanEntry } from '../xml.js'
 import { parseSmallXml } from './small-xml.js'
 
 export interface Relationship {
@@ -94,26 +95,53 @@ export class OfficePackage {
     }
   }
 
+  /** Elements below the root of a small part, each with its text. */
+  async texts(part: string): Promise<Array<[name: string, text: string]>> {
+    const texts: Array<[string, string]> = []
+    const entry = this.member(part)
+    let depth = 0
+    if (entry)
+      this.note(
+        await scanEntry(entry, this.#context.budget, {
+          open: (name) => {
+            if (++depth === 2) texts.push([name, ''])
+          },
+          close: () => void depth--,
+          text: (text) => {
+            const last = texts[texts.length - 1]
+            if (depth >= 2 && last) last[1] += text
+          },
+        }),
+      )
+    return texts
+  }
+
   /** Relationships of a part, or of the package for `''`. None when the file is missing. */
   async relationships(part: string): Promise<Relationships> {
     const known = this.#relationships.get(part)
     if (known) return known
     const folder = posix.dirname(part)
     const name = `${folder === '.' ? '' : folder + '/'}_rels/${posix.basename(part)}.rels`
-    const bytes = await this.bytes(name)
-    const root = bytes && (await parseSmallXml(bytes))
+    const entry = this.member(name)
     const all: Relationship[] = []
-    for (const { name: element, attributes } of root?.children ?? []) {
-      if (element !== 'Relationship') continue
-      const target = attributes.Target ?? ''
-      const isExternal = attributes.TargetMode?.toLowerCase() === 'external'
-      all.push({
-        id: attributes.Id ?? '',
-        type: (attributes.Type ?? '').split('/').pop() as string,
-        target: isExternal ? target : resolveTarget(part, target),
-        isExternal,
-      })
-    }
+    if (entry)
+      this.note(
+        await scanEntry(entry, this.#context.budget, {
+          open: (element, xml) => {
+            if (element !== 'Relationship') return
+            const target = xml.attribute('Target') ?? ''
+            const isExternal = xml.attribute('TargetMode')?.toLowerCase() === 'external'
+            all.push({
+              id: xml.attribute('Id') ?? '',
+              type: (xml.attribute('Type') ?? '').split('/').pop() as string,
+              target: isExternal ? target : resolveTarget(part, target),
+              isExternal,
+            })
+          },
+          close: () => undefined,
+          text: () => undefined,
+        }),
+      )
     const relationships = new Relationships(all)
     this.#relationships.set(part, relationships)
     return relationships
@@ -155,14 +183,17 @@ function memberKey(name: string): string {
 
 /** A relationship's target as a member name. Targets are relative to their part, or absolute. ECMA-376 part 2, 6.5. */
 function resolveTarget(part: string, target: string): string {
-  let path = target.replaceAll('\\', '/')
-  try {
-    path = decodeURIComponent(path)
-  } catch {
-    // not percent-encoded
-  }
+  let path = target.includes('\\') ? target.replaceAll('\\', '/') : target
+  if (path.includes('%'))
+    try {
+      path = decodeURIComponent(path)
+    } catch {
+      // not percent-encoded
+    }
   if (path.startsWith('/')) return path.slice(1)
-  return posix.normalize(posix.join(posix.dirname(part), path)).replace(/^(\.\.\/)+/, '')
+  const folder = part.slice(0, part.lastIndexOf('/') + 1)
+  if (!path.startsWith('.') && !path.includes('/.')) return folder + path
+  return posix.normalize(folder + path).replace(/^(\.\.\/)+/, '')
 }
 
 /** Where the properties stand, their elements that a person fills in, and the order they are written in. */
@@ -174,12 +205,10 @@ const CORE_PROPERTIES = ['title', 'subject', 'keywords', 'description', 'categor
 export async function writeProperties(pack: OfficePackage, sink: TextSink): Promise<void> {
   const root = await pack.relationships('')
   const part = root.ofType('core-properties')[0]?.target ?? 'docProps/core.xml'
-  const bytes = await pack.bytes(part)
-  const properties = bytes && (await parseSmallXml(bytes))
-  if (!properties) return
+  const values = await pack.texts(part)
   const seen = new Set<string>()
   for (const wanted of CORE_PROPERTIES)
-    for (const { name, text } of properties.children) {
+    for (const [name, text] of values) {
       const value = text.replace(/\s+/g, ' ').trim()
       if (name !== wanted || value === '' || seen.has(value) || isGivenByProgram(value)) continue
       seen.add(value)
