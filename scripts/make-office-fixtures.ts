@@ -8,11 +8,12 @@ import { DOCX } from './fixtures/docx.js'
 import { ENCRYPTED } from './fixtures/encrypted.js'
 import { EPUB } from './fixtures/epub.js'
 import { OPENDOCUMENT } from './fixtures/opendocument.js'
+import { OTHERS } from './fixtures/others.js'
 import { PPTX } from './fixtures/pptx.js'
 import { XLSX } from './fixtures/xlsx.js'
 
 const FOLDER = new URL('../test/fixtures/', import.meta.url)
-const ALL = [...DOCX, ...XLSX, ...PPTX, ...OPENDOCUMENT, ...EPUB, ...ENCRYPTED]
+const ALL = [...DOCX, ...XLSX, ...PPTX, ...OPENDOCUMENT, ...EPUB, ...ENCRYPTED, ...OTHERS]
 
 mkdirSync(new URL('office/', FOLDER), { recursive: true })
 const lines = ['fixture\tlane\texpect\tmade by\twhy it exists']

@@ -6,6 +6,7 @@ import { doc } from './doc.js'
 import { docx } from './docx.js'
 import { epub } from './epub.js'
 import { html } from './html.js'
+import { hwpx } from './hwpx.js'
 import { image } from './image.js'
 import { mail, mbox } from './mail.js'
 import { msg } from './msg.js'
@@ -20,6 +21,7 @@ import { pptx } from './pptx.js'
 import { rtf } from './rtf.js'
 import { tnef } from './tnef.js'
 import { xls } from './xls.js'
+import { vsdx } from './vsdx.js'
 import { xlsx } from './xlsx.js'
 import { xml } from './xml-document.js'
 
@@ -34,6 +36,8 @@ export const EXTRACTORS: readonly Extractor[] = [
   pptx,
   opendocument,
   epub,
+  vsdx,
+  hwpx,
   officeEncrypted,
   pdf,
   image,
