@@ -11,9 +11,15 @@ import { EngineFault, type Context, type Extractor, type Facts } from './extract
 import { textQuality } from './ocr/quality.js'
 import { decidePage, faultOfLayer, LETTERS_NONE, type PageDecision } from './pdf/decide.js'
 import { pageDrawing, type PageDrawing } from './pdf/drawing.js'
-import { within, withPdf, type PDFDocumentProxy, type PDFPageProxy } from './pdf/engine.js'
+import {
+  IMAGE_PIXELS_MAX,
+  within,
+  withPdf,
+  type PDFDocumentProxy,
+  type PDFPageProxy,
+} from './pdf/engine.js'
 import { pageText } from './pdf/lines.js'
-import { holdsPictures } from './pdf/pictures.js'
+import { picturesHeld, type PicturesHeld } from './pdf/pictures.js'
 import { readPixels } from './pdf/scan.js'
 import { xfaText } from './pdf/xfa.js'
 import type { TextSink } from './sink.js'
@@ -27,7 +33,7 @@ export const pdf: Extractor = {
   lane: 'text',
   extract: (source, sink, context) =>
     withPdf(source.bytes, context.settings.passwords, context.budget.msLeft, (document) =>
-      readDocument(document, holdsPictures(source.bytes), sink, context),
+      readDocument(document, picturesHeld(source.bytes), sink, context),
     ),
 }
 
@@ -36,7 +42,7 @@ const FAILURES_MAX = 30
 
 async function readDocument(
   document: PDFDocumentProxy,
-  hasPictures: boolean,
+  { any: hasPictures, pixelsMax }: PicturesHeld,
   sink: TextSink,
   context: Context,
 ): Promise<Facts> {
@@ -73,6 +79,9 @@ async function readDocument(
   await attempt('attachments', () => readAttachments(document, sink, context))
   // The pictures beside good text are found and judged by the OCR lane; decoding them would cost the text lane its speed.
   if (hasPictures && !mayOcr(context) && budget.pagesToOcr === 0) budget.leaveForOcr()
+
+  // pdf.js leaves such a picture out without a word.
+  if (mayOcr(context) && pixelsMax > IMAGE_PIXELS_MAX) budget.noteCut('ocr-pixels')
 
   return {
     pageCount: document.numPages,

@@ -50,9 +50,11 @@ function lookFor(picture: Picture, isLight: boolean): Look {
   ) as [Chain, Chain, Chain, Chain]
   const rows = isTurnedOver(upright, half) ? half : upright
   const columns = isTurnedOver(quarter, threeQuarters) ? threeQuarters : quarter
+  // Digits in a table stand in columns as well as in rows: letters are closer along the line than across.
   const isColumns =
-    columns.letters > rows.letters * 1.4 ||
-    (columns.letters > rows.letters * 0.7 && columns.gap < rows.gap * 0.6)
+    columns.letters > rows.letters * 0.7 &&
+    (columns.gap < rows.gap * 0.6 ||
+      (columns.letters > rows.letters * 1.4 && columns.gap < rows.gap * 1.4))
   const best = isColumns ? columns : rows
   return {
     letters: best.letters,
@@ -178,11 +180,11 @@ const TURNS = [0, 90, 180, 270] as const
  */
 function isTurnedOver(one: Chain, other: Chain): boolean {
   const rises = one.rising + other.rising
-  if (rises >= RISING_MIN && Math.abs(one.rising - other.rising) > rises * 0.25)
+  if (rises >= RISING_MIN && Math.abs(one.rising - other.rising) > rises * 0.4)
     return other.rising > one.rising
   return other.letters >= LETTERS_SURE && other.letters > one.letters * 1.06
 }
-const RISING_MIN = 8
+const RISING_MIN = 16
 const LETTERS_SURE = 60
 
 /** Where a mark comes to lie when the picture is turned clockwise. */

@@ -23,8 +23,13 @@ type Turn = 0 | 90 | 180 | 270
 
 /** A reading of at least this confidence is the right way up: upright pages read at 75 to 97, turned ones at 16 to 47. */
 const CONFIDENCE_UPRIGHT = 70
-/** Languages that may be written from top to bottom, which looks like a page on its side. */
-const VERTICAL = /^(jpn|chi|kor)/
+/** Languages that may be written from top to bottom, and whose letters have no ascenders to tell up from down. */
+const SQUARE = /^(jpn|chi|kor)/
+/** Another way up has to read so much better: of two unreadable readings the page as it lies is kept. */
+const BETTER = 1.25
+/** In a reading of less confidence than the first, words of less than the second are noise. */
+const CONFIDENCE_POOR = 50
+const CONFIDENCE_NOISE = 25
 
 /**
  * @param pixelsMax most pixels given to the engine
@@ -53,11 +58,12 @@ export async function recognise(
     const words = await engine.recognise(prepared.picture, ends - performance.now())
     if (!words) break
     const worth = words.confidence * textQuality(textOf(words)).score
-    if (!best || worth > best.worth) best = { words, prepared, worth }
+    if (!best || worth > best.worth * BETTER) best = { words, prepared, worth }
     if (words.confidence >= CONFIDENCE_UPRIGHT || words.words.length === 0) break
   }
   if (!best || engineName === undefined) return undefined
-  const { words, prepared } = best
+  const { prepared } = best
+  const words = withoutNoise(best.words)
   return {
     text: textOf(words),
     page: {
@@ -71,13 +77,22 @@ export async function recognise(
   }
 }
 
-/** The way up that the look suggests, then its opposite; for vertical scripts the picture as it is comes first. */
+/** The way up that the look suggests, then its opposite; where the look may err, the picture as it is comes first. */
 function turnsToTry(seen: Turn, languages: readonly string[]): Turn[] {
   const opposite = ((seen + 180) % 360) as Turn
-  const onSide = seen === 90 || seen === 270
-  return onSide && languages.some((language) => VERTICAL.test(language))
-    ? [0, seen, opposite]
+  return seen !== 0 && languages.some((language) => SQUARE.test(language))
+    ? [...new Set<Turn>([0, seen, opposite])]
     : [seen, opposite]
+}
+
+function withoutNoise(all: Words): Words {
+  if (all.confidence >= CONFIDENCE_POOR) return all
+  const kept = all.words.map(([, , , , , confidence]) => confidence >= CONFIDENCE_NOISE)
+  return {
+    words: all.words.filter((_, i) => kept[i]),
+    breaks: all.breaks.filter((_, i) => kept[i]),
+    confidence: all.confidence,
+  }
 }
 
 function nothing({ width, height }: Picture): Recognised {

@@ -13,8 +13,8 @@ import { Declined } from '../extractor.js'
 
 export type { PDFDocumentProxy, PDFPageProxy }
 
-/** pdf.js refuses pictures of more pixels while it parses a page; raster.ts caps what is rendered. */
-const IMAGE_PIXELS_MAX = 50_000_000
+/** A picture of more pixels is never decoded (five bytes a pixel at its worst); raster.ts caps what is rendered. */
+export const IMAGE_PIXELS_MAX = 50_000_000
 
 let loaded: Promise<typeof PdfJs> | undefined
 

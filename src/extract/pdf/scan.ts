@@ -68,6 +68,7 @@ async function wholePage(
   const scan = coveringImage(drawing)
   const picture =
     (scan && (await imagePixels(page, scan, ocrPixels))) ?? (await renderPage(page, ocrPixels))
+  page.cleanup() // what was decoded is not held while the engine works
   const recognised = await recogniseCounted(picture, context)
   if (!recognised) {
     keepLayer('recognition took too long')
