@@ -77,12 +77,20 @@ function fromBase64(raw: Buffer): Buffer {
   for (let pieces = 0; from < text.length && pieces < PIECES; pieces++) {
     let end = text.indexOf('=', from)
     if (end < 0) end = text.length
+    let next = end
+    while (text[next] === '=') next++
     const piece = text.slice(from, end)
-    if (pieces > 0 && /[^A-Za-z0-9+/\s]/.test(piece)) break
+    if (pieces > 0 && !isBase64(piece, next - end)) break
     length += out.write(piece, length, 'base64')
-    from = end + 1
+    from = next
   }
   return out.subarray(0, length)
+}
+
+/** Words behind the end are no base64: a whole piece has no blanks within its lines and comes out even. */
+function isBase64(piece: string, padding: number): boolean {
+  if (/[^A-Za-z0-9+/\s]|\S[ \t]+\S/.test(piece)) return false
+  return (piece.replace(/\s+/g, '').length + padding) % 4 === 0
 }
 
 /** Joined pieces read of one leaf; a real one has a handful. */

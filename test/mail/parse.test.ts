@@ -316,6 +316,7 @@ test('base64 with padding in the middle, without padding, and with a footer behi
   }
   expect(await decode('QUI=', 'QUI=')).toBe('ABAB')
   expect(await decode('QUI')).toBe('AB')
+  expect(await decode('QUI= and words behind it')).toBe('AB')
   expect(await decode('QUI=', '', '____________', 'a list, its footer')).toBe('AB')
   expect(await decode('Q U\0I=')).toBe('AB')
 })
