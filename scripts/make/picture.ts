@@ -7,15 +7,7 @@
  */
 import { createCanvas } from '@napi-rs/canvas'
 import sharp, { type SharpOptions } from 'sharp'
-
-/** The same numbers on every run, 0 to 1. */
-export function numbers(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
-    return state / 2 ** 32
-  }
-}
+import { numbers } from './random.js'
 
 export interface Sheet {
   /** One a line; the first is the heading. */
