@@ -45,6 +45,12 @@ export const BENCHES: readonly Bench[] = [
     load: () => import('./sweep.js'),
   },
   {
+    name: 'startup',
+    summary: 'milliseconds of loading, opening and first searching in fresh processes; idle memory',
+    flags: { messages: 'N', runs: 'N', dir: 'DIR' },
+    load: () => import('./startup.js'),
+  },
+  {
     name: 'compare',
     summary: 'two reports side by side: compare A.json B.json',
     flags: {},

@@ -14,7 +14,8 @@ import type { Vocabulary } from './vocabulary.js'
 /** Pages merged in one statement, and milliseconds of one step. */
 const MERGE_PAGES = 16
 const STEP_MS = 30
-/** Pages given back in one step. */
+/** Share of free pages that is worth giving back, and pages given back in one step. */
+const FREE_SHARE = 0.02
 const SHRINK_PAGES = 200
 /** Terms counted in one query. */
 const RECOUNT_TERMS = 500
@@ -119,7 +120,7 @@ export class Idle implements IdleStore {
   #shrinkStep(db: Connection): boolean {
     const free = db.pragma('freelist_count', { simple: true }) as number
     const all = db.pragma('page_count', { simple: true }) as number
-    if (free < SHRINK_PAGES || free < all * WORTH) return false
+    if (free < SHRINK_PAGES || free < all * FREE_SHARE) return false
     db.pragma(`incremental_vacuum(${SHRINK_PAGES})`)
     return true
   }
