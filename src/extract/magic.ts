@@ -282,7 +282,7 @@ function derType(bytes: Buffer): string | undefined {
   if (header > 8) return undefined
   if (standsAt(bytes, SIGNED_DATA, header)) return 'application/pkcs7-mime'
   if (second === 0x82 && bytes[4] === 0x30 && bytes[5] === 0x82) return 'application/pkix-cert'
-  if (second === 0x82 && bytes[4] === 0x02 && bytes[5] === 0x01 && bytes[6] === 0x03)
+  if (bytes[header] === 0x02 && bytes[header + 1] === 0x01 && bytes[header + 2] === 0x03)
     return 'application/x-pkcs12'
   return undefined
 }

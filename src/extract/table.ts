@@ -8,6 +8,7 @@ import { epub } from './epub.js'
 import { html } from './html.js'
 import { hwpx } from './hwpx.js'
 import { image } from './image.js'
+import { libarchive } from './libarchive.js'
 import { mail, mbox } from './mail.js'
 import { msg } from './msg.js'
 import { officeEncrypted } from './office-encrypted.js'
@@ -52,6 +53,7 @@ export const EXTRACTORS: readonly Extractor[] = [
   zip,
   gzip,
   tar,
+  libarchive,
   oleObject,
   rtf,
   html,
