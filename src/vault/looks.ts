@@ -39,8 +39,12 @@ export function kindByBytes(head: Buffer, name: string): FileKind {
   if (head.length >= 8 && head.readUInt32BE(0) === 0xd0cf11e0) return isMsg ? 'msg' : 'other'
   if (head.subarray(0, 512).includes(0)) return 'other'
   const text = head.toString('latin1')
-  if (MBOX_LINE.test(text))
-    return looksLikeHead(text.slice(text.indexOf('\n') + 1)) ? 'mbox' : 'other'
+  if (MBOX_LINE.test(text)) {
+    if (!looksLikeHead(text.slice(text.indexOf('\n') + 1))) return 'other'
+    // A separator line on top of a single mail is an old habit; a .txt may be a list of anything.
+    if (isMsg) return 'mail'
+    return /\.txt$/i.test(name) && !/mbox/i.test(name) ? 'other' : 'mbox'
+  }
   // A text with this ending says itself that it is a mail.
   return isMsg || looksLikeHead(text) ? 'mail' : 'other'
 }
