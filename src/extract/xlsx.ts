@@ -296,14 +296,16 @@ class SheetHandler implements XmlHandler {
     }
   }
 
-  close(name: string): void {
+  close(name: string, xml: XmlScanner): void {
     switch (name) {
       case 'v':
       case 't':
         this.#reads = ''
         return
       case 'c':
-        return this.#cell()
+        // half of a number is another number
+        if (!xml.isCutShort) this.#cell()
+        return
       case 'row':
         return this.#endRow()
       case 'oddHeader':

@@ -47,6 +47,7 @@ export class XmlScanner {
   #skipped = 0
   #paused = false
   #finished = false
+  #isCutShort = false
 
   /** @param depthMax open elements at one time; one more throws Cut `xml-depth` */
   constructor(handler: XmlHandler, depthMax: number) {
@@ -114,6 +115,11 @@ export class XmlScanner {
     return this.#open[this.#open.length - 2] ?? ''
   }
 
+  /** The document ended early, and this close is only for tidiness: its text may be half of one. */
+  get isCutShort(): boolean {
+    return this.#isCutShort
+  }
+
   /** Namespace name that a prefix stands for. */
   namespaceOf(prefix: string): string | undefined {
     return this.#namespaces.get(prefix)
@@ -176,6 +182,7 @@ export class XmlScanner {
     if (this.#until !== '' || rest.startsWith('<')) this.#note('ends inside a tag')
     this.#until = ''
     if (this.#open.length > 0) this.#note('ends before its last element')
+    this.#isCutShort = true
     while (this.#open.length > 0) this.#closeTop()
   }
 
@@ -313,7 +320,7 @@ export class XmlScanner {
   #close(name: string): void {
     const local = this.#local(name.trimEnd())
     if (this.#open[this.#open.length - 1] === local) return this.#closeTop()
-    this.#note(`</${local.slice(0, 40)}> does not match`)
+    this.#note('closing tags that do not match')
     if (this.#open.lastIndexOf(local) < 0) return
     while (this.#open[this.#open.length - 1] !== local) this.#closeTop()
     this.#closeTop()

@@ -69,7 +69,8 @@ export class OfficePackage {
 
   /** Remembers what could not be read. */
   note(problem: string | undefined): void {
-    if (problem && this.#problems.length < 20) this.#problems.push(problem)
+    if (problem && this.#problems.length < 20)
+      this.#problems.push(problem.replace(/[\p{Cc}\p{Cf}]+/gu, ' ').slice(-200))
   }
 
   /** What could not be read, one sentence; undefined when all could. */

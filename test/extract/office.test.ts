@@ -1,0 +1,253 @@
+/** Office documents at and beyond their limits; what they say when sound is test/fixtures/office. */
+import { deflateSync, crc32 } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import { readDocument } from '../../src/extract/read.js'
+import { DEFAULT_LIMITS, type Limits } from '../../src/part/limits.js'
+import type { ReadResult, TextOutcome } from '../../src/part/outcome.js'
+import type { Lane } from '../../src/part/states.js'
+import {
+  contentTypes,
+  OFFICE,
+  relationships,
+  zip,
+  type Parts,
+} from '../../scripts/fixtures/package.js'
+
+const WORD = 'application/vnd.openxmlformats-officedocument.wordprocessingml.'
+const EXCEL = 'application/vnd.openxmlformats-officedocument.spreadsheetml.'
+const W = 'http://schemas.openxmlformats.org/wordprocessingml/2006/main'
+const S = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main'
+
+const says = (text: string): string => `<w:p><w:r><w:t>${text}</w:t></w:r></w:p>`
+
+function docx(
+  body: string,
+  parts: Parts = {},
+  type = `${WORD}document.main+xml`,
+): Promise<Uint8Array> {
+  return zip({
+    '[Content_Types].xml': contentTypes({ 'word/document.xml': type }),
+    '_rels/.rels': relationships(['r', 'officeDocument', 'word/document.xml']),
+    'word/document.xml': `<w:document xmlns:w="${W}" xmlns:r="${OFFICE}"><w:body>${body}</w:body></w:document>`,
+    ...parts,
+  })
+}
+
+function xlsx(
+  sheet: string | Uint8Array,
+  parts: Parts = {},
+  type = `${EXCEL}sheet.main+xml`,
+): Promise<Uint8Array> {
+  return zip({
+    '[Content_Types].xml': contentTypes({ 'xl/workbook.xml': type }),
+    '_rels/.rels': relationships(['r', 'officeDocument', 'xl/workbook.xml']),
+    'xl/workbook.xml': `<workbook xmlns="${S}" xmlns:r="${OFFICE}"><sheets><sheet name="Big" r:id="r1"/></sheets></workbook>`,
+    'xl/_rels/workbook.xml.rels': relationships(
+      ['r1', 'worksheet', 'worksheets/sheet1.xml'],
+      ['r2', 'sharedStrings', 'sharedStrings.xml'],
+    ),
+    'xl/worksheets/sheet1.xml': sheet,
+    ...parts,
+  })
+}
+
+function read(
+  bytes: Uint8Array,
+  limits: Partial<Limits> = {},
+  lane: Lane = 'text',
+): Promise<ReadResult> {
+  return readDocument(
+    { bytes },
+    { limits: { ...DEFAULT_LIMITS, ...limits }, ocr: false, passwords: [] },
+    lane,
+  )
+}
+
+async function text(
+  bytes: Uint8Array,
+  limits: Partial<Limits> = {},
+): Promise<TextOutcome & { all: string }> {
+  const { outcome } = await read(bytes, limits)
+  if (outcome.kind !== 'text') throw new Error(`${outcome.state}: ${outcome.detail}`)
+  return { ...outcome, all: outcome.pages.map((page) => page.text).join('') }
+}
+
+describe('reads by content type', () => {
+  test.each([
+    `${WORD}document.main+xml`,
+    `${WORD}template.main+xml`,
+    'application/vnd.ms-word.document.macroEnabled.main+xml',
+    'application/vnd.ms-word.template.macroEnabledTemplate.main+xml',
+  ])('%s', async (type) => {
+    expect((await text(await docx(says('hello'), {}, type))).all).toBe('hello\n')
+  })
+
+  test.each([
+    `${EXCEL}sheet.main+xml`,
+    `${EXCEL}template.main+xml`,
+    'application/vnd.ms-excel.sheet.macroEnabled.main+xml',
+    'application/vnd.ms-excel.template.macroEnabled.main+xml',
+    'application/vnd.ms-excel.addin.macroEnabled.main+xml',
+  ])('%s', async (type) => {
+    const sheet = `<worksheet xmlns="${S}"><sheetData><row><c><v>12</v></c></row></sheetData></worksheet>`
+    expect((await text(await xlsx(sheet, {}, type))).all).toBe('Big\n12\n')
+  })
+})
+
+const rows = (count: number): string => {
+  const lines: string[] = []
+  for (let row = 1; row <= count; row++)
+    lines.push(`<row r="${row}"><c r="A${row}" s="0" t="n" cm="1"><v>${row}</v></c></row>`)
+  return `<worksheet xmlns="${S}"><sheetData>${lines.join('')}</sheetData></worksheet>`
+}
+
+test('a worksheet that inflates past the limit is cut there and its text up to there kept', async () => {
+  const bytes = await xlsx(rows(100_000))
+  const cut = await text(bytes, { archiveBytes: 2_000_000 })
+  expect(cut.cutBy).toBe('archive-bytes')
+  expect(cut.all.startsWith('Big\n1\n2\n3\n')).toBe(true)
+  const last = Number(cut.all.trim().split('\n').pop())
+  expect(last).toBeGreaterThan(30_000)
+  expect(last).toBeLessThan(40_000)
+})
+
+test('shared strings past the limit are kept as text', async () => {
+  const strings = Array.from({ length: 50_000 }, (_, at) => `<si><t>word${at}</t></si>`).join('')
+  const bytes = await xlsx(rows(1), {
+    'xl/sharedStrings.xml': `<sst xmlns="${S}">${strings}</sst>`,
+  })
+  const cut = await text(bytes, { archiveBytes: 500_000 })
+  expect(cut.cutBy).toBe('archive-bytes')
+  expect(cut.all).toContain('word9999')
+})
+
+test('more cells than the limit are cut', async () => {
+  const cut = await text(await xlsx(rows(1_000)), { cells: 100 })
+  expect(cut).toMatchObject({ cutBy: 'cells', all: expect.stringMatching(/\n100\n$/) as string })
+})
+
+test('a bomb without a text within the limit is too large', async () => {
+  const bytes = await docx(`<w:p>${'<w:pPr/>'.repeat(400_000)}</w:p>${says('late')}`)
+  const { outcome } = await read(bytes, { archiveBytes: 1_000_000 })
+  expect(outcome).toMatchObject({ kind: 'declined', state: 'too-large' })
+})
+
+test('a million empty rows and one cell cost little', async () => {
+  const sheet = `<worksheet xmlns="${S}"><cols><col min="1" max="1e999"/></cols><sheetData>${'<row/>'.repeat(1_048_575)}<row r="1048576"><c r="XFD1048576"><v>7</v></c></row></sheetData></worksheet>`
+  const { ms, outcome } = await read(await xlsx(sheet))
+  expect(outcome).toMatchObject({ kind: 'text', pages: [{ text: 'Big\n7\n', page: 1 }] })
+  expect(ms).toBeLessThan(10_000)
+})
+
+test('a string that thousands of cells share is cut by the characters of the text', async () => {
+  const shared = {
+    'xl/sharedStrings.xml': `<sst xmlns="${S}"><si><t>${'x'.repeat(1_000_000)}</t></si></sst>`,
+  }
+  const cells = `<row>${'<c t="s"><v>0</v></c>'.repeat(12_000)}</row>`
+  const cut = await text(
+    await xlsx(`<worksheet xmlns="${S}"><sheetData>${cells}</sheetData></worksheet>`, shared),
+  )
+  expect(cut.cutBy).toBe('text-chars')
+  expect(cut.all.length).toBeGreaterThan(DEFAULT_LIMITS.textChars - 10)
+})
+
+test('elements nested too deep are cut, with the text before them', async () => {
+  const cut = await text(await docx(says('before') + '<w:sdt>'.repeat(5_000)))
+  expect(cut).toMatchObject({ cutBy: 'xml-depth', all: 'before\n' })
+})
+
+test('documents inside documents are read to the depth of the limit', async () => {
+  let bytes = await docx(says('level 7'))
+  for (let level = 6; level >= 0; level--)
+    bytes = await docx(says(`level ${level}`), {
+      'word/_rels/document.xml.rels': relationships(['r', 'package', 'embeddings/inner.docx']),
+      'word/embeddings/inner.docx': bytes,
+    })
+  const nest = await text(bytes)
+  expect(nest.all).toBe('level 0\nlevel 1\nlevel 2\nlevel 3\nlevel 4\nlevel 5\n')
+  expect(nest.pages.at(-1)?.member).toBe(Array(5).fill('inner.docx').join(' › '))
+  expect(nest.partial).toMatch(/nested too deep/)
+})
+
+test('a package without its main part is damaged, one with a bare document is read', async () => {
+  const bare = await zip({
+    '[Content_Types].xml': '<Types',
+    'word/document.xml': `<w:document xmlns:w="${W}">${says('found')}</w:document>`,
+  })
+  expect((await text(bare)).all).toBe('found\n')
+  const empty = await zip({
+    '[Content_Types].xml': contentTypes({ 'word/document.xml': `${WORD}document.main+xml` }),
+    'word/styles.xml': '<a/>',
+  })
+  expect((await read(empty)).outcome).toMatchObject({ kind: 'declined', state: 'damaged' })
+})
+
+test('relationships that lead in circles or outside end', async () => {
+  const loop = await docx(says('once'), {
+    'word/_rels/document.xml.rels': relationships(
+      ['a', 'header', 'document.xml'],
+      ['b', 'image', '../../../../etc/passwd'],
+      ['c', 'chart', 'document.xml'],
+      ['d', 'package', '/word/document.xml'],
+    ),
+  })
+  expect((await text(loop)).all).toContain('once')
+})
+
+describe('pictures', () => {
+  /** Grey noise that no compression shortens: bytes grow with the sides. */
+  function png(width: number, height: number, seed = 1): Uint8Array {
+    const pixels = Buffer.alloc((width + 1) * height)
+    let state = seed
+    for (let at = 0; at < pixels.length; at++) {
+      state = (state * 1_103_515_245 + 12_345) & 0x7fffffff
+      pixels[at] = at % (width + 1) === 0 ? 0 : state >> 16
+    }
+    const chunk = (type: string, content: Buffer): Buffer => {
+      const body = Buffer.concat([Buffer.from(type), content])
+      const frame = Buffer.alloc(8)
+      frame.writeUInt32BE(content.length)
+      frame.writeUInt32BE(crc32(body), 4)
+      return Buffer.concat([frame.subarray(0, 4), body, frame.subarray(4)])
+    }
+    const header = Buffer.alloc(13)
+    header.writeUInt32BE(width)
+    header.writeUInt32BE(height, 4)
+    header.set([8, 0, 0, 0, 0], 8)
+    return Buffer.concat([
+      Buffer.from('89504e470d0a1a0a', 'hex'),
+      chunk('IHDR', header),
+      chunk('IDAT', deflateSync(pixels)),
+      chunk('IEND', Buffer.alloc(0)),
+    ])
+  }
+
+  const withPictures = (body: string): Promise<Uint8Array> =>
+    docx(body, {
+      'word/_rels/document.xml.rels': relationships(
+        ['a', 'image', 'media/page.png'],
+        ['b', 'image', 'media/page.png'],
+        ['c', 'image', 'media/logo.png'],
+        ['d', 'image', 'media/rule.png'],
+        ['e', 'image', 'media/drawing.emf'],
+      ),
+      'word/media/page.png': png(200, 200),
+      'word/media/logo.png': png(60, 60),
+      'word/media/rule.png': png(2000, 20),
+      'word/media/drawing.emf': new Uint8Array(20_000),
+    })
+
+  test('are left for the OCR lane once each, tiny ones not at all', async () => {
+    const read = await text(await withPictures(says('letter')))
+    expect(read).toMatchObject({ all: 'letter\n', pagesToOcr: 1 })
+    expect(read.empty).toBeUndefined()
+  })
+
+  test('make a document without text empty for a reason', async () => {
+    expect(await text(await withPictures(''))).toMatchObject({
+      empty: 'only-images',
+      pagesToOcr: 1,
+    })
+    expect(await text(await docx(''))).toMatchObject({ empty: 'no-content' })
+  })
+})
