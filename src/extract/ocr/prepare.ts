@@ -19,9 +19,10 @@ export interface Prepared {
 }
 
 /** Median height of letters: below the first they are enlarged, above the last shrunk, both to what lies between. */
-const LETTERS_SMALL = 13
-const LETTERS_WANTED = 22
-const LETTERS_LARGE = 42
+const LETTERS_SMALL = 16
+const LETTERS_WANTED = 21
+const LETTERS_SHRUNK = 30
+const LETTERS_LARGE = 48
 const ENLARGE_MAX = 4
 /** A lean of less is read as well without, degrees; one of more is no lean of a page. */
 const LEVEL_MIN = 0.4
@@ -100,7 +101,7 @@ export function prepare(
 
 function scaleFor(letterHeight: number, pixels: number, pixelsMax: number): number {
   if (letterHeight === 0) return 1
-  if (letterHeight > LETTERS_LARGE) return LETTERS_WANTED / letterHeight
+  if (letterHeight > LETTERS_LARGE) return LETTERS_SHRUNK / letterHeight
   if (letterHeight >= LETTERS_SMALL) return 1
   return Math.min(ENLARGE_MAX, LETTERS_WANTED / letterHeight, Math.sqrt(pixelsMax / pixels))
 }
