@@ -6,6 +6,7 @@
  * or a damaged tail keeps what was written up to there.
  */
 import type { Lane, EmptyReason, DeclinedState } from '../part/states.js'
+import type { TextPage } from '../part/outcome.js'
 import type { ReadSettings } from '../part/settings.js'
 import type { Budget } from './budget.js'
 import type { TextSink } from './sink.js'
@@ -28,6 +29,8 @@ export interface Context {
   readonly lane: Lane
   /** One for the whole nest: bytes, entries, depth, pages, time. */
   readonly budget: Budget
+  /** What an earlier reading recognised of this page of the document (or member) in work. */
+  recognised(page?: number): TextPage | undefined
   /**
    * Reads a document inside this one into the same sink, under its member name, one level deeper.
    * A declined member is noted (`partial`) and never ends the reading of the others.

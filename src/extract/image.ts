@@ -6,7 +6,7 @@
 import { Declined, type Context, type Extractor, type Facts, type Source } from './extractor.js'
 import { decodePicture, refuseBomb } from './image/decode.js'
 import { readHeader, type PictureHeader } from './image/header.js'
-import { mayRecognise, recogniseCounted } from './ocr/page.js'
+import { isKept, mayRecognise, recogniseCounted } from './ocr/page.js'
 import type { Limits } from '../part/limits.js'
 import type { TextSink } from './sink.js'
 
@@ -53,7 +53,9 @@ async function readImage(
   facts.empty = 'no-text-found'
   for (let page = 0; page < header.pages; page++) {
     if (!mayRecognise(context)) break
-    if (header.pages > 1) sink.page(page + 1)
+    const number = header.pages > 1 ? page + 1 : undefined
+    if (number !== undefined) sink.page(number)
+    if (isKept(number, sink, context)) continue
     try {
       const picture = await decodePicture(bytes, header, page, limits.ocrPixels)
       const recognised = await recogniseCounted(picture, context)

@@ -8,6 +8,7 @@ import type { TextItem } from 'pdfjs-dist/types/src/display/api.js'
 import { Cut } from './budget.js'
 import { PipelineError } from '../part/errors.js'
 import { EngineFault, type Context, type Extractor, type Facts } from './extractor.js'
+import { isKept } from './ocr/page.js'
 import { textQuality } from './ocr/quality.js'
 import { decidePage, faultOfLayer, LETTERS_NONE, type PageDecision } from './pdf/decide.js'
 import { pageDrawing, type PageDrawing } from './pdf/drawing.js'
@@ -65,6 +66,7 @@ async function readDocument(
   for (let number = 1, failed = 0; number <= document.numPages && failed < FAILURES_MAX; number++) {
     const isRead = await attempt(`page ${number}`, async () => {
       sink.page(number)
+      if (mayOcr(context) && isKept(number, sink, context)) return
       const page = await document.getPage(number)
       try {
         engine = (await readPage(page, document.isPureXfa, hasPictures, sink, context)) ?? engine

@@ -2,7 +2,7 @@
  * Bytes to outcome: the one way into the table, for a content and for everything nested in it.
  */
 import type { DeclinedState, EmptyReason, Lane } from '../part/states.js'
-import type { Outcome, ReadResult } from '../part/outcome.js'
+import type { Outcome, ReadResult, TextPage } from '../part/outcome.js'
 import type { ReadSettings } from '../part/settings.js'
 import { PipelineError } from '../part/errors.js'
 import { Budget, Cut } from './budget.js'
@@ -16,6 +16,8 @@ export interface Document {
   name?: string
   declaredType?: string
   charset?: string
+  /** Pages that an earlier reading recognised under the same languages: they are kept, and not recognised again. */
+  recognised?: readonly TextPage[]
 }
 
 /**
@@ -63,10 +65,14 @@ export async function readDocument(
   let engine: string | undefined
   /** Why a member without text has none, when it is more than that it is empty. */
   let memberEmpty: EmptyReason | undefined
+  const recognised = new Map(
+    (document.recognised ?? []).map((page) => [`${page.member ?? ''}\0${page.page ?? ''}`, page]),
+  )
   const context: Context = {
     settings,
     lane,
     budget,
+    recognised: (page) => recognised.get(`${sink.member}\0${page ?? ''}`),
     nested,
     note: (sentence) => members.note(sentence),
     declined: (member, state, detail) => members.decline(path(member), state, detail),

@@ -5,7 +5,8 @@
  * Not responsible for: the words of an attachment in the index (rewrites.ts).
  */
 import { kindsOf } from '../fold/kinds.js'
-import { unpackPages, type StoredPage } from '../fold/texts.js'
+import { unpackOcr, unpackPages, type StoredPage } from '../fold/texts.js'
+import type { TextPage } from '../part/outcome.js'
 import type { Lane, ReadReason } from '../part/states.js'
 import type { Connection } from './files.js'
 import type { Meta } from './meta.js'
@@ -75,6 +76,9 @@ export class Contents implements ContentStore {
       text: db
         .prepare('SELECT text FROM content_text WHERE id BETWEEN ? AND ? ORDER BY id')
         .pluck(),
+      textAndOcr: db.prepare(
+        'SELECT text, ocr FROM content_text WHERE id BETWEEN ? AND ? ORDER BY id',
+      ),
       forget: db.prepare('DELETE FROM content WHERE hash = ? RETURNING id').pluck(),
       nextDue: db.prepare(`SELECT min(due) FROM content WHERE state = 'failed-transient'`).pluck(),
       tally: db.prepare('SELECT state, contents FROM tally WHERE contents > 0'),
@@ -344,6 +348,24 @@ export class Contents implements ContentStore {
       id * TEXT_BLOCKS + TEXT_BLOCKS - 1,
     ) as Buffer[])
       yield* unpackPages(block)
+  }
+
+  /** Pages of a content's kept text that OCR read, whole and with what it saw. */
+  recognised(id: number): TextPage[] {
+    const pages: TextPage[] = []
+    const blocks = this.#sql.textAndOcr.all(
+      id * TEXT_BLOCKS,
+      id * TEXT_BLOCKS + TEXT_BLOCKS - 1,
+    ) as Array<{ text: Buffer; ocr: Buffer | null }>
+    for (const { text, ocr } of blocks) {
+      const seen = ocr ? unpackOcr(ocr) : []
+      for (const [i, { isContinued, ...page }] of unpackPages(text).entries()) {
+        const last = pages.at(-1)
+        if (isContinued && last) last.text += page.text
+        else pages.push({ ...page, ...seen[i] })
+      }
+    }
+    return pages.filter((page) => page.ocr !== undefined)
   }
 
   /** Contents recorded after a revision, oldest first. */

@@ -7,6 +7,7 @@
  * when to do what (sweep/schedule.ts), reading (search.ts, excerpts.ts).
  */
 import { randomUUID } from 'node:crypto'
+import type { TextPage } from '../part/outcome.js'
 import type { FoldedColumns } from '../fold/columns.js'
 import type { MessageReference } from '../part/reference.js'
 import type { Lane, ReadReason } from '../part/states.js'
@@ -119,6 +120,8 @@ export interface ContentStore {
   /** Contents whose result depended on another fingerprint. */
   staleBy(what: 'limits' | 'languages' | 'passwords', fingerprint: string): ContentRow[]
   list(filter: ContentFilter, limit?: number, afterId?: number): ContentRow[]
+  /** Pages of a content's kept text that OCR read, whole and with what it saw. */
+  recognised(id: number): TextPage[]
   /** When the next failed-transient is due, seconds since 1970. */
   nextDue(): number | undefined
   coverage(): Coverage

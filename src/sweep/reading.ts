@@ -6,6 +6,7 @@
  */
 import type { ClaimedContent, ContentOutcome, ContentRow, EntryRow } from '../index/rows.js'
 import type { Store } from '../index/store.js'
+import type { TextPage } from '../part/outcome.js'
 import type { ReadSettings } from '../part/settings.js'
 import type { ContentState, Lane } from '../part/states.js'
 import type { ExtractedContent } from '../workers/messages.js'
@@ -14,7 +15,7 @@ import type { Fault, Threw, WorkerPool } from '../workers/pool.js'
 import { crashPoint } from './crash-point.js'
 import { referenceOf } from './intake.js'
 import { retryDelay, unreadableDelay } from './schedule.js'
-import { dependenciesOf } from './staleness.js'
+import { dependenciesOf, languagesOf } from './staleness.js'
 import { transition, type ContentEvent } from './transition.js'
 
 export interface ReadingOptions {
@@ -137,6 +138,7 @@ export class Reading {
         }),
         hashes: claimed.map(({ hash }) => hash),
         lane,
+        recognised: this.#recognised(claimed, lane),
       },
       (item, answer: Answer) => {
         this.#settle(open.get(item) as ClaimedContent, answer, lane)
@@ -154,6 +156,16 @@ export class Reading {
         else this.#giveBack(content, lane)
     }
     this.#record()
+  }
+
+  /** What was recognised under a limit that has been raised since, and under nothing else that has changed. */
+  #recognised(claimed: readonly ClaimedContent[], lane: Lane): Record<string, TextPage[]> {
+    const { store, settings } = this.#options
+    const kept: Record<string, TextPage[]> = {}
+    for (const { id, hash, why, languages } of lane === 'ocr' ? claimed : [])
+      if (why === 'limits-changed' && languages === languagesOf(settings))
+        kept[hash] = store.contents.recognised(id)
+    return kept
   }
 
   #settle(content: ClaimedContent, answer: Answer, lane: Lane): void {

@@ -10,7 +10,7 @@ import type { MessagePort } from 'node:worker_threads'
 import type { Lane } from '../part/states.js'
 import type { ReadSettings } from '../part/settings.js'
 import type { MessageReference } from '../part/reference.js'
-import type { ReadResult } from '../part/outcome.js'
+import type { ReadResult, TextPage } from '../part/outcome.js'
 import type { PackedBlock } from '../fold/texts.js'
 import type { ParsedMessage, UnreadMessage } from './parsed.js'
 
@@ -34,6 +34,8 @@ export interface ExtractTask {
   /** SHA-256 of the contents to read, 64 hex digits each. */
   hashes: string[]
   lane: Lane
+  /** By hash: pages that an earlier reading recognised, which a raised limit leaves as they are. */
+  recognised?: Record<string, TextPage[]>
 }
 
 /** Reads a file on disk that lies in no vault, one item. */

@@ -128,7 +128,8 @@ export default async function perform({ task, port, progress }: Errand): Promise
           const part = due.get(hash)
           due.delete(hash)
           if (!part) return { kind: 'gone', detail: 'the message no longer holds this content' }
-          return extract(part, lane)
+          const recognised = task.recognised?.[hash]
+          return extract({ ...part, ...(recognised && { recognised }) }, lane)
         })
       }
       break

@@ -159,3 +159,22 @@ describe('languages', () => {
     ).rejects.toMatchObject({ code: 'E_OCR_LANGUAGE' })
   })
 })
+
+test('pages recognised before are kept and counted, and only the others are read', async () => {
+  const kept = {
+    page: 1,
+    text: 'kept as it was',
+    ocr: { confidence: 90, width: 9, height: 9, turned: 0, words: [] },
+  }
+  const settings = { limits: { ...DEFAULT_LIMITS, ocrPages: 2 }, ocr: eng, passwords: [] }
+  const { outcome } = await readDocument(
+    { bytes: fixture('two-pages.tif'), name: 'two-pages.tif', recognised: [kept] },
+    settings,
+    'ocr',
+  )
+  if (outcome.kind !== 'text') throw new Error(outcome.detail)
+  expect(outcome.pages[0]).toMatchObject(kept)
+  expect(outcome.pages[1]?.text).toContain('The invoice follows by post')
+  expect(outcome).toMatchObject({ ocrPages: 2, pageCount: 2 })
+  expect(outcome.cutBy).toBeUndefined()
+}, 60_000)

@@ -3,6 +3,7 @@
  */
 import type { Context } from '../extractor.js'
 import type { Picture } from '../image/picture.js'
+import type { TextSink } from '../sink.js'
 import { recognise, type Recognised } from './recognise.js'
 
 /** @returns true while the document may have another page recognised; notes `ocr-pages` when it may not */
@@ -32,4 +33,20 @@ export async function recogniseCounted(
   budget.checkTime()
   budget.noteCut('ocr-page-time')
   return undefined
+}
+
+/**
+ * Writes what an earlier reading recognised of a page, and counts it: a raised limit then costs only the pages
+ * that it adds.
+ *
+ * @param number undefined for a document without pages
+ * @returns false when the page was not recognised before
+ */
+export function isKept(number: number | undefined, sink: TextSink, context: Context): boolean {
+  const kept = context.recognised(number)
+  if (!kept) return false
+  context.budget.ocrPages++
+  sink.write(kept.text)
+  sink.annotate({ ...(kept.ocr && { ocr: kept.ocr }), ...(kept.choice && { choice: kept.choice }) })
+  return true
 }
