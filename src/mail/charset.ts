@@ -44,13 +44,15 @@ export function decodeText(bytes: Uint8Array, options: DecodeOptions = {}): Deco
     const shifted = declared && SEVEN_BIT.has(declared) ? declared : escapedAs(buffer)
     const text = shifted && decodeAs(buffer, shifted)
     if (text !== undefined && text !== '') return { text, charset: shifted as string }
-    if (declared && WIDE.has(declared))
+    if (declared && WIDE.has(declared) && buffer.includes(0))
       return { text: decodeAs(buffer, declared) ?? '', charset: declared }
     const wide = wideByZeros(buffer)
     if (wide) return { text: decodeAs(buffer, wide) ?? '', charset: wide }
     return { text: buffer.toString('latin1'), charset: 'us-ascii' }
   }
-  if (declared && (WIDE.has(declared) || SEVEN_BIT.has(declared))) {
+  const isWide = declared && WIDE.has(declared) && (buffer.includes(0) || !isUtf8(buffer))
+  const isShifted = declared && SEVEN_BIT.has(declared) && declared !== 'utf-7'
+  if (isWide || isShifted) {
     const text = decodeAs(buffer, declared)
     if (text !== undefined && !isMostlyBroken(text)) return { text, charset: declared }
   }

@@ -58,6 +58,13 @@ test.each([
   expect(decodeText(iconv.encode(text, name), { declared: 'x-unknown' }).text).toBe(text)
 })
 
+test('a text that is called UTF-16 or UTF-7 and is not stays readable', () => {
+  for (const declared of ['utf-16', 'utf-16le', 'utf-32', 'utf-7']) {
+    expect(decodeText(Buffer.from('plain words'), { declared }).text).toBe('plain words')
+    expect(decodeText(Buffer.from('Grüße', 'utf8'), { declared }).text).toBe('Grüße')
+  }
+})
+
 test('a byte order mark wins over the declared name and is no part of the text', () => {
   const marked = (name: string): Buffer => iconv.encode('grün', name, { addBOM: true })
   for (const name of ['utf8', 'utf16le', 'utf16be', 'utf32le', 'utf32be'])
