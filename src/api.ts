@@ -149,7 +149,12 @@ class OpenedMail implements Mail {
 
   async watch(options: SweepOptions & { signal: AbortSignal }): Promise<void> {
     await Promise.all(
-      this.#vaults.map((vault) => watchVault(vault.root, this.#sweeping(vault), options)),
+      this.#vaults.map((vault) =>
+        watchVault(vault.root, this.#sweeping(vault), {
+          ...options,
+          folders: () => vault.reader.folders(),
+        }),
+      ),
     )
   }
 

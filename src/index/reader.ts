@@ -76,6 +76,11 @@ export class IndexReader {
     return this.#index.prepare('SELECT count(*) FROM message').pluck().get() as number
   }
 
+  /** Vault-relative paths of all folders. */
+  folders(): string[] {
+    return this.#index.prepare('SELECT path FROM folder').pluck().all() as string[]
+  }
+
   /** Bytes of both databases with their logs. */
   sizes(): { indexBytes: number; extractsBytes: number } {
     const bytes = (name: string): number =>

@@ -28,6 +28,8 @@ export interface IntakeOptions {
   signal?: AbortSignal | undefined
   /** Whether an earlier process died while it parsed this message. */
   isSuspect?: (reference: MessageReference) => boolean
+  /** Whether a delivery has put this message into the index meanwhile. */
+  isDelivered?: (path: string) => boolean
   onRows?: (rows: number) => void
   /** On a thread of its own, past everything that waits. */
   urgent?: boolean
@@ -166,7 +168,8 @@ export class Intake {
   }
 
   #write(): void {
-    const rows = this.#rows
+    const rows = this.#rows.filter(({ path }) => !this.#options.isDelivered?.(path))
+    this.counts.added -= this.#rows.length - rows.length
     this.#rows = []
     this.#rowBytes = 0
     if (rows.length === 0) return

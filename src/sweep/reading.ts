@@ -29,6 +29,9 @@ export interface ReadingOptions {
   gate?: () => Promise<void> | undefined
   /** Whether an earlier process died while it read this content: it is then read in a process of its own. */
   isSuspect?: (hash: string) => boolean
+  /** When a lane has nothing left to do for the first time. */
+  onLaneDone?: (lane: Lane) => Promise<void>
+  /** A content came to a state; `pending` when its text was read and its pages wait for the other lane. */
   onSettled?: (state: ContentState, lane: Lane, hash: string) => void
 }
 
@@ -36,6 +39,8 @@ export interface ReadingOptions {
 const FETCH = 64
 /** Longest that a finished content waits to be recorded while its task goes on. */
 const RECORD_MS = 100
+/** How often text that became due is looked for while pages are recognised. */
+const LOOK_MS = 300
 /** How often, and how long at one time, messages are rewritten while contents are read. */
 const REWRITE = { everyMs: 2_000, forMs: 50, messages: 200 } as const
 
@@ -43,7 +48,7 @@ type Answer = ExtractedContent | UnreadMessage | Threw
 
 export class Reading {
   readonly #options: ReadingOptions
-  readonly #inFlight = new Set<Promise<void>>()
+  readonly #inFlight: Record<Lane, Set<Promise<void>>> = { text: new Set(), ocr: new Set() }
   /** Contents that nobody carries, or that would not be claimed: not looked at again in this pass. */
   readonly #skipped = new Set<number>()
   #outcomes: ContentOutcome[] = []
@@ -56,36 +61,54 @@ export class Reading {
   }
 
   /**
-   * Reads what is due in a lane until nothing is.
+   * Reads what is due until nothing is. Text goes first for the whole vault; text that becomes due while
+   * pages are recognised (a delivery) is read beside them.
    *
+   * @param lanes those to read, text first
    * @param now seconds since 1970: failures due later than this wait for another sweep
    */
-  async run(lane: Lane, now: number): Promise<void> {
-    const { store, pool, signal, gate } = this.#options
+  async run(lanes: readonly Lane[], now: number): Promise<void> {
+    const { signal, gate, onLaneDone } = this.#options
+    const unfinished = new Set(lanes)
     while (!signal?.aborted) {
       this.#throwFailure()
+      for (const lane of lanes) {
+        const isAllBegun = await this.#fill(lane, now)
+        this.#rewriteSome(lane)
+        // While text waits for a thread no page is begun: both would want the same cores.
+        if (!isAllBegun) break
+        if (this.#inFlight[lane].size > 0 || !unfinished.delete(lane)) continue
+        this.#record()
+        await onLaneDone?.(lane)
+      }
+      const running = [...this.#inFlight.text, ...this.#inFlight.ocr]
+      if (running.length === 0 && unfinished.size === 0) break
+      if (running.length > 0) await Promise.race([...running, soon()])
+      await gate?.()
+    }
+    await Promise.all([...this.#inFlight.text, ...this.#inFlight.ocr])
+    this.#record()
+    this.#throwFailure()
+  }
+
+  /** Begins what is due in a lane as long as threads are free. @returns whether nothing is left that waits for one */
+  async #fill(lane: Lane, now: number): Promise<boolean> {
+    const { store, pool, signal, gate } = this.#options
+    for (;;) {
       const due = store.contents
         .candidates(lane, FETCH + this.#skipped.size, now)
         .filter((row) => !this.#skipped.has(row.id))
-      if (due.length === 0) {
-        if (this.#inFlight.size === 0) break
-        await Promise.race(this.#inFlight)
-        continue
-      }
+      if (due.length === 0) return true
       const waiting = new Map(due.map((row) => [row.hash, row]))
       for (const row of due) {
         if (!waiting.has(row.hash)) continue
         // One task more than threads: the next lies ready when a thread is done.
-        while (this.#inFlight.size > pool.threads(lane)) await Promise.race(this.#inFlight)
+        if (this.#inFlight[lane].size > pool.threads(lane)) return false
         await gate?.()
-        if (signal?.aborted) break
+        if (signal?.aborted) return false
         this.#begin(row, waiting, lane)
-        this.#rewriteSome(lane)
       }
     }
-    await Promise.all(this.#inFlight)
-    this.#record()
-    this.#throwFailure()
   }
 
   /** Takes a content, and the others of its message that are due, and starts their task. */
@@ -104,8 +127,8 @@ export class Reading {
     crashPoint('claimed')
     const task: Promise<void> = this.#extract(carrier, claimed, lane)
       .catch((error: unknown) => void (this.#failure ??= error))
-      .finally(() => this.#inFlight.delete(task))
-    this.#inFlight.add(task)
+      .finally(() => this.#inFlight[lane].delete(task))
+    this.#inFlight[lane].add(task)
   }
 
   /** A content that failed before is read alone, so that nothing dies with it. */
@@ -240,13 +263,13 @@ export class Reading {
   }
 
   #put(
-    { id, claim, why, hash }: ClaimedContent,
+    { id, claim, why, hash, lane: read }: ClaimedContent,
     event: ContentEvent,
     facts: Pick<ContentOutcome, 'lane' | 'attempts'> & Partial<ContentOutcome>,
   ): void {
     const state = transition('extracting', event)
     this.#outcomes.push({ id, claim, why, state, ...facts })
-    if (event.kind !== 'interrupted') this.#options.onSettled?.(state, facts.lane, hash)
+    if (event.kind !== 'interrupted') this.#options.onSettled?.(state, read, hash)
   }
 
   #record(): void {
@@ -275,6 +298,11 @@ export class Reading {
   #throwFailure(): void {
     if (this.#failure !== undefined) throw this.#failure
   }
+}
+
+/** Time to look again for text that became due. */
+function soon(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, LOOK_MS).unref())
 }
 
 function seconds(): number {

@@ -269,7 +269,7 @@ async function remove(
 }
 
 /** Whether the name still holds the message we read. */
-function isSameMessage(row: EntryRow, entry: VaultEntry, kind: FolderKind): boolean {
+export function isSameMessage(row: EntryRow, entry: VaultEntry, kind: FolderKind): boolean {
   if (kind === 'mbox') return row.bytes === (entry.bytes ?? null) && row.unique === entry.unique
   return row.size === bytesOf(entry) && row.mtimeMs === Math.trunc(entry.mtimeMs)
 }

@@ -73,3 +73,17 @@ export function requeueStale(contents: ContentStore, settings: ReadSettings): vo
 function isSettled({ state }: ContentRow): boolean {
   return !['pending', 'extracting', 'failed-transient', 'gave-up'].includes(state)
 }
+
+/** With OCR off nothing is read in its lane: what waits there is read as far as it goes without. */
+export function leaveOcrLane(contents: ContentStore): void {
+  for (;;) {
+    const rows = contents.candidates('ocr', 1_000, 0)
+    if (rows.length === 0) return
+    for (const why of new Set(rows.map((row) => row.why)))
+      contents.requeue(
+        rows.filter((row) => row.why === why).map(({ id }) => id),
+        why,
+        'text',
+      )
+  }
+}

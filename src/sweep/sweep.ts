@@ -19,9 +19,9 @@ import { DEFAULT_OCR_THREADS, WorkerPool } from '../workers/pool.js'
 import { crashPoint } from './crash-point.js'
 import { Intake } from './intake.js'
 import { Reading } from './reading.js'
-import { reconcile } from './reconcile.js'
+import { isSameMessage, reconcile } from './reconcile.js'
 import { reExtract } from './re-extract.js'
-import { requeueStale } from './stale.js'
+import { leaveOcrLane, requeueStale } from './stale.js'
 import type { Call, Results, Sweeping } from './sweeping.js'
 import { transition } from './transition.js'
 import { verify } from './verify.js'
@@ -87,6 +87,8 @@ export class Sweeper implements Sweeping {
   /** Messages, by place, and contents, by hash, that were in work when a process died. */
   readonly #suspects: Set<string>
   #setAside: string[]
+  /** Paths delivered since the present sweep began, which it may have listed before. */
+  readonly #delivered = new Set<string>()
 
   /**
    * Opens the vault's index for writing, or makes it.
@@ -143,6 +145,8 @@ export class Sweeper implements Sweeping {
     const { store } = this
     const vault = (this.#vault = await openMailStore(this.#root))
     requeueStale(store.contents, this.#settings)
+    if (this.#settings.ocr === false) leaveOcrLane(store.contents)
+    this.#delivered.clear()
 
     let found = 0
     let written = 0
@@ -153,6 +157,7 @@ export class Sweeper implements Sweeping {
       keepTexts: this.#settings.keepTexts,
       signal,
       isSuspect: (reference) => this.#suspects.has(placeOf(reference)),
+      isDelivered: (path) => this.#delivered.has(path),
       onRows: (rows) => {
         written += rows
         progress.tell('messages', written, found)
@@ -174,6 +179,7 @@ export class Sweeper implements Sweeping {
 
     const contents: Partial<Record<ContentState, number>> = {}
     if (this.#settings.attachments === 'on') {
+      const done: Record<Lane, number> = { text: 0, ocr: 0 }
       const reading = new Reading({
         pool: this.pool,
         store,
@@ -181,21 +187,16 @@ export class Sweeper implements Sweeping {
         settings: this.#settings,
         signal,
         gate: () => this.#paused,
+        onLaneDone: () => this.#rewrite(progress, signal),
         isSuspect: (hash) => this.#suspects.has(hash),
         onSettled: (state, lane, hash) => {
           if (state !== 'failed-transient') this.#clear((suspect) => suspect === hash)
-          contents[state] = (contents[state] ?? 0) + 1
-          done++
-          progress.tell(lane, done, done + store.contents.backlog(lane, 100_000))
+          if (state !== 'pending') contents[state] = (contents[state] ?? 0) + 1
+          done[lane]++
+          progress.tell(lane, done[lane], done[lane] + store.contents.backlog(lane, 100_000))
         },
       })
-      let done = 0
-      const lanes: Lane[] = this.#settings.ocr === false ? ['text'] : ['text', 'ocr']
-      for (const lane of lanes) {
-        done = 0
-        await reading.run(lane, beganSeconds)
-        await this.#rewrite(progress, signal)
-      }
+      await reading.run(this.#settings.ocr === false ? ['text'] : ['text', 'ocr'], beganSeconds)
     }
     await this.#rewrite(progress, signal)
     await this.#tidy(signal)
@@ -229,7 +230,9 @@ export class Sweeper implements Sweeping {
       store.folders.all().find((row) => row.path === at.folder.path)?.id ??
       store.folders.save({ ...at.folder, fingerprint: '', scanned: 0, fullCheck: 0 })
     const known = store.messages.byPath(at.entry.path)
+    if (known && isSameMessage(known, at.entry, at.folder.kind)) return { id: known.id }
     const found = { entry: at.entry, folder, ...(known && { replaces: known.id }) }
+    this.#delivered.add(at.entry.path)
     const intake = new Intake({
       pool: this.pool,
       store,

@@ -1,27 +1,130 @@
-/** Sweeps, then follows changes of a vault until it is stopped. */
+/**
+ * Follows a vault: a sweep first, then one whenever the file system tells of a change, and from time to
+ * time without being told, which is all there is on a network file system.
+ *
+ * A mail that arrives while a sweep is at work is delivered past it, so that an old backlog never keeps
+ * a new mail waiting. Not responsible for: what a sweep or a delivery does.
+ */
+import { existsSync, statSync, watch, type FSWatcher } from 'node:fs'
+import { join } from 'node:path'
+import type { Progress, SweepOptions } from './sweep.js'
 import type { Sweeping } from './sweeping.js'
-import type { SweepOptions } from './sweep.js'
 
-/** How often folders are compared; a comparison of unchanged folders costs their directory times. */
-const EVERY_MS = 1_000
+const WATCH = {
+  /** Changes that come together are one sweep. */
+  joinMs: 100,
+  /** Without any change: a comparison of unchanged folders costs their times alone. */
+  pollMs: 2_000,
+  /** At most this share of the time is spent on looking for changes. */
+  costShare: 0.05,
+  /** Directories watched; the system allows some thousands to a user, and polling finds the rest. */
+  directories: 4_000,
+} as const
 
+export interface WatchOptions extends SweepOptions {
+  signal: AbortSignal
+  /** Vault-relative paths of the folders that hold mail, as the index knows them after a sweep. */
+  folders: () => readonly string[]
+}
+
+/** Resolves when `signal` fires. @throws what a sweep throws, except while the vault cannot be read: then it waits */
 export async function watchVault(
-  _root: string,
+  root: string,
   sweeping: Sweeping,
-  { signal, onProgress }: SweepOptions & { signal: AbortSignal },
+  { signal, folders, ...options }: WatchOptions,
 ): Promise<void> {
-  while (!signal.aborted) {
-    await sweeping.perform({ name: 'sweep', full: false }, signal, onProgress)
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, EVERY_MS)
-      signal.addEventListener(
-        'abort',
-        () => {
+  const watchers = new Map<string, FSWatcher>()
+  const deliveries = new Set<Promise<unknown>>()
+  let isSweeping = false
+  let isChanged = false
+  let wake = (): void => {}
+
+  function onEvent(directory: string, name: string | null): void {
+    // Our own files, when the index lies in the vault.
+    if (directory === '' && name?.startsWith('.paperknife')) return
+    isChanged = true
+    wake()
+    const isArrival = /(^|\/)(new|cur)$/.test(directory) || name?.toLowerCase().endsWith('.eml')
+    if (!isSweeping || !isArrival || name === null) return
+    const path = directory === '' ? name : `${directory}/${name}`
+    if (!statSync(join(root, path), { throwIfNoEntry: false })?.isFile()) return
+    const delivery: Promise<unknown> = sweeping
+      .perform({ name: 'deliver', path })
+      // Gone again, or not a mail after all: the next sweep sees what is there.
+      .catch(() => {})
+      .finally(() => deliveries.delete(delivery))
+    deliveries.add(delivery)
+  }
+
+  function follow(): void {
+    let known: readonly string[] = []
+    try {
+      known = folders()
+    } catch {
+      // No index yet.
+    }
+    for (const folder of known)
+      for (const sub of ['', 'cur', 'new']) {
+        const directory = [folder, sub].filter((part) => part !== '').join('/')
+        if (watchers.has(directory) || watchers.size >= WATCH.directories) continue
+        if (!existsSync(join(root, directory))) continue
+        try {
+          const watcher = watch(join(root, directory), { persistent: false }, (_event, name) =>
+            onEvent(directory, name),
+          )
+          watcher.on('error', () => {
+            watcher.close()
+            watchers.delete(directory)
+          })
+          watchers.set(directory, watcher)
+        } catch {
+          return
+        }
+      }
+  }
+
+  try {
+    while (!signal.aborted) {
+      isChanged = false
+      isSweeping = true
+      const began = performance.now()
+      let costMs: number = WATCH.pollMs
+      let phase: Progress['phase'] | undefined
+      try {
+        const { contents, messages } = await sweeping.perform(
+          { name: 'sweep', full: options.full ?? false },
+          signal,
+          (progress) => {
+            // Folders are known now, and what follows may take hours.
+            if (progress.phase !== phase) follow()
+            phase = progress.phase
+            options.onProgress?.(progress)
+          },
+        )
+        if (Object.keys(contents).length === 0 && messages.added === 0)
+          costMs = performance.now() - began
+      } catch (error) {
+        // A disk that is away comes back; everything else is for the caller.
+        if ((error as { code?: unknown }).code !== 'E_VAULT_UNREADABLE') throw error
+      } finally {
+        isSweeping = false
+      }
+      follow()
+      if (signal.aborted) break
+      const waitMs = isChanged ? WATCH.joinMs : Math.max(WATCH.pollMs, costMs / WATCH.costShare)
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, waitMs)
+        const soon = (): void => {
           clearTimeout(timer)
-          resolve()
-        },
-        { once: true },
-      )
-    })
+          setTimeout(resolve, WATCH.joinMs)
+        }
+        wake = soon
+        signal.addEventListener('abort', soon, { once: true })
+      })
+      wake = () => {}
+    }
+    await Promise.all(deliveries)
+  } finally {
+    for (const watcher of watchers.values()) watcher.close()
   }
 }

@@ -1,0 +1,62 @@
+import { renameSync } from 'node:fs'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { Mail } from '../../src/api.js'
+import { FAULTS, TestVault } from './mailbox.js'
+
+let vault: TestVault
+let mail: Mail
+const stop = { current: new AbortController() }
+beforeEach(() => {
+  vault = new TestVault()
+  stop.current = new AbortController()
+})
+afterEach(async () => {
+  stop.current.abort()
+  await mail.close()
+  vault.remove()
+  vi.unstubAllEnvs()
+})
+
+async function until(isTrue: () => Promise<boolean>): Promise<number> {
+  const began = performance.now()
+  while (!(await isTrue().catch(() => false))) {
+    if (performance.now() - began > 20_000) throw new Error('waited for 20 s')
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  return performance.now() - began
+}
+
+const isFound = (query: string) => async (): Promise<boolean> =>
+  (await mail.search(query)).hits.length > 0
+
+test('new mail, flags and deletions are followed, and the watch ends when it is told to', async () => {
+  vault.write('cur/1.host:2,S', { subject: 'Before' })
+  mail = await vault.open()
+  const watching = mail.watch({ signal: stop.current.signal })
+  await until(isFound('before'))
+  vault.write('tmp/2.host', { subject: 'Arrived', attachments: { 'a.txt': 'apricots' } })
+  renameSync(vault.path('tmp/2.host'), vault.path('new/2.host'))
+  await until(isFound('arrived'))
+  await until(isFound('apricots'))
+  renameSync(vault.path('new/2.host'), vault.path('cur/2.host:2,FS'))
+  await until(isFound('is:flagged'))
+  stop.current.abort()
+  await watching
+}, 60_000)
+
+test('a mail that arrives during a long sweep is searchable before the backlog is read', async () => {
+  vi.stubEnv('PAPERKNIFE_FAULTS', FAULTS)
+  for (let n = 0; n < 10; n++)
+    vault.write(`cur/${n}.host:2,S`, { attachments: { 'a.txt': `FAULT slow 1500 ${n}` } })
+  mail = await vault.open()
+  // Folders are known, and watched, after a first sweep.
+  await mail.sweep({ signal: AbortSignal.timeout(1) })
+  const watching = mail.watch({ signal: stop.current.signal })
+  await until(async () => ((await mail.status()).contents.ok ?? 0) > 0)
+  vault.write('new/new.host', { subject: 'Urgent' })
+  await mail.deliver('new/new.host')
+  expect((await mail.search('urgent')).hits).toHaveLength(1)
+  expect((await mail.status()).contents.pending).toBeGreaterThan(3)
+  stop.current.abort()
+  await watching
+}, 60_000)
