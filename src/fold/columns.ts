@@ -50,7 +50,7 @@ export interface FoldInput {
 
 /**
  * Folds a message.
- * @param messageChars characters of attachment text folded at most (limits.messageChars)
+ * @param messageChars characters folded at most, of the body and of all attachments each (limits.messageChars)
  */
 export function foldColumns(input: FoldInput, messageChars: number): FoldedColumns {
   return {
@@ -58,7 +58,7 @@ export function foldColumns(input: FoldInput, messageChars: number): FoldedColum
     sender: foldPeople(input.from),
     recipients: foldPeople(input.to),
     copies: foldPeople(input.cc),
-    body: foldText(input.body),
+    body: foldText(input.body.slice(0, messageChars)),
     filenames: foldFiles(input.files, input.labels),
     attachments: foldAttachments(input.attachments, messageChars),
   }

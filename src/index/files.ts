@@ -303,7 +303,6 @@ function isFoldedAlike(index: Connection): boolean {
 /** Back to a rollback journal, so that a copy without -wal and -shm can be opened read-only. */
 function closeWritten(db: Connection): void {
   try {
-    db.pragma('optimize')
     db.pragma('wal_checkpoint(TRUNCATE)')
     db.pragma('journal_mode = DELETE')
   } catch {
@@ -338,6 +337,12 @@ function openReadOnly(directory: string, kind: Kind): Connection {
   } catch (error) {
     db?.close()
     if (error instanceof PipelineError) throw error
+    if (/^SQLITE_(READONLY|CANTOPEN)/.test(codeOf(error)))
+      throw new PipelineError(
+        'E_INDEX_READONLY',
+        `${path} was not closed cleanly and lies where nothing can be written: copy the folder elsewhere and name it with --index`,
+        { cause: error },
+      )
     throw new PipelineError(
       'E_INDEX_DAMAGED',
       `${path} cannot be read: run \`paperknife index\`, which sets it aside and rebuilds it`,

@@ -21,8 +21,8 @@ const SHRINK_PAGES = 200
 const RECOUNT_TERMS = 500
 /** A share of the messages changed since the last merge, or miscounted, makes the work worth its writing. */
 const WORTH = 0.05
-/** Below this many messages everything is cheap. */
-const SMALL = 20_000
+/** Fewer changes are never worth it: a mail that arrives must not have the whole index written again. */
+const WORTH_MIN = 50
 
 type Table = 'words' | 'term_gram'
 
@@ -50,6 +50,8 @@ export class Idle implements IdleStore {
   readonly #vocabulary: Vocabulary
   readonly #sql
   #isClean = false
+  /** Counted once and after each merge: a share of it is all that is asked for. */
+  #messages: number | undefined
 
   constructor(db: Connection, extracts: Connection, meta: Meta, vocabulary: Vocabulary) {
     this.#db = db
@@ -58,7 +60,6 @@ export class Idle implements IdleStore {
     this.#vocabulary = vocabulary
     this.#sql = {
       changes: db.prepare('SELECT total_changes()').pluck(),
-      isLarger: db.prepare('SELECT 1 FROM message LIMIT 1 OFFSET ?').pluck(),
       messages: db.prepare('SELECT count(*) FROM message').pluck(),
       counts: db.prepare('SELECT term, doc FROM word_count WHERE term > ? ORDER BY term LIMIT ?'),
       columns: db.prepare(
@@ -111,9 +112,9 @@ export class Idle implements IdleStore {
   }
 
   #isWorth(counted: number): boolean {
-    if (counted === 0) return false
-    if (this.#sql.isLarger.get(SMALL) === undefined) return true
-    return counted >= (this.#sql.messages.get() as number) * WORTH
+    if (counted < WORTH_MIN) return false
+    this.#messages ??= this.#sql.messages.get() as number
+    return counted >= this.#messages * WORTH
   }
 
   /** Gives the pages back that a merge or deletions left empty, when they are worth it. */
@@ -148,7 +149,10 @@ export class Idle implements IdleStore {
           isDone = (this.#sql.changes.get() as number) - before < 2
         } while (!isDone && performance.now() < until)
         this.#meta.set(key, isDone ? 0 : 1)
-        if (isDone && table === 'words') this.#meta.set('changes', 0)
+        if (isDone && table === 'words') {
+          this.#meta.set('changes', 0)
+          this.#messages = undefined
+        }
       })
       .immediate()
     return !isDone

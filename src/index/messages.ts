@@ -196,6 +196,20 @@ export class Messages implements MessageStore {
     }
   }
 
+  /**
+   * Deletes contents that no message carries: left in extracts.db by mail that was deleted while index.db was
+   * missing. Not for an index that may still be incomplete.
+   */
+  dropUncarried(): void {
+    for (let afterId = 0; ;) {
+      const rows = this.#contents.list({}, 1_000, afterId)
+      if (rows.length === 0) return
+      afterId = (rows.at(-1) as { id: number }).id
+      const hashes = rows.map((row) => Buffer.from(row.hash, 'hex'))
+      this.#contents.forget(hashes.filter((hash) => this.#sql.isCarried.get(hash) === undefined))
+    }
+  }
+
   #change(removed: readonly number[], added: readonly MessageInput[]): number[] {
     const known = this.#contents.register(added)
     let ids: number[] = []

@@ -173,7 +173,7 @@ export interface RewriteStore {
 export interface IdleStore {
   /** One bounded step of idle work (merge, recount, dead terms, checkpoint). @returns false when nothing is left to do */
   step(): boolean
-  /** Leaves no byte of deleted text in the files: merges, drops dead words, vacuums. Takes long. */
+  /** Leaves no byte of deleted text in the files: drops contents that no message carries and dead words, merges, vacuums. Takes long. */
   purge(): void
 }
 
@@ -214,7 +214,15 @@ function storeOver(files: WriterFiles, directory: string, messageChars: number):
     messages: written(messages),
     contents: written(contents),
     rewrites: written(rewrites),
-    idle: watched(idle, directory, () => {}),
+    idle: {
+      step: () => explained(directory, () => idle.step()),
+      purge: () => {
+        explained(directory, () => {
+          messages.dropUncarried()
+          idle.purge()
+        })
+      },
+    },
     get: (key) => indexMeta.get(`own ${key}`),
     set: (key, value) => {
       explained(directory, () => indexMeta.set(`own ${key}`, value))

@@ -84,7 +84,7 @@ export function letter(given: Letter = {}): MessageInput {
         labels: [],
         attachments: [],
       },
-      1_000,
+      10_000_000,
     ),
     body: given.keep === false ? null : packBody(given.body ?? ''),
   }

@@ -456,7 +456,8 @@ describe('rewrites', () => {
     })
     store.messages.add([one])
     const folded = store.rewrites.refold(one.date)
-    expect(folded?.columns).toEqual(one.columns)
+    expect(folded?.columns.body === one.columns.body).toBe(true)
+    expect({ ...folded?.columns, body: '' }).toEqual({ ...one.columns, body: '' })
     store.close()
   })
 
@@ -565,8 +566,8 @@ describe('idle work', () => {
           letter({ date: 1_000 + round * 100 + n, body: `common round${round} number${n}` }),
         ),
       )
-    const gone = Array.from({ length: 20 }, (_, n) => 1_000 + n)
-    store.messages.remove(gone)
+    for (const round of [0, 4, 5])
+      store.messages.remove(Array.from({ length: 20 }, (_, n) => 1_000 + round * 100 + n))
     store.idle.step()
     store.close()
     store = open(directory)
@@ -577,8 +578,8 @@ describe('idle work', () => {
     expect(segments(files.index, 'term_gram')).toBe(1)
     files.close()
     const found = new Map(words(directory).map((term) => [term['text'], term]))
-    expect(found.get('common')).toMatchObject({ messages: 580, mask: 1, newest: 3_919 })
-    expect(found.get('number3')).toMatchObject({ messages: 29 })
+    expect(found.get('common')).toMatchObject({ messages: 540, mask: 1, newest: 3_919 })
+    expect(found.get('number3')).toMatchObject({ messages: 27 })
     expect(found.get('round1')).toMatchObject({ messages: 20, newest: 1_119 })
     expect(found.has('round0')).toBe(false)
     expect(
