@@ -9,6 +9,7 @@
 import { Declined, type Context, type Extractor, type Facts } from './extractor.js'
 import type { TextSink } from './sink.js'
 import { decodeCodePage, FONT_CODE_PAGES } from './codepage.js'
+import { decryptStream, openRc4 } from './office-rc4.js'
 import { readPictures } from './office-art.js'
 import { OleFile } from './ole.js'
 import { readObjectPool } from './ole-embedded.js'
@@ -32,16 +33,24 @@ export const doc: Extractor = {
 }
 
 function readWord(ole: OleFile, sink: TextSink, context: Context): Facts {
-  const main = ole.readPath('WordDocument')
+  let main = ole.readPath('WordDocument')
   if (!main || main.length < 0x200) throw new Error('no WordDocument stream')
   context.budget.takeBytes(main.length)
   if (main.readUInt16LE(0) !== 0xa5ec && main.readUInt16LE(0) !== 0xa5dc)
     throw new Error('no Word document header')
-  const fib = readHeader(main)
-  if (fib.isEncrypted) throw new Declined('locked', 'password needed')
+  let fib = readHeader(main)
+  let table = fib.isOld ? main : (ole.readPath(fib.tableName) ?? ole.readPath(fib.otherTableName))
+  if (fib.isEncrypted) {
+    const key = !fib.isOld && table && openRc4(table, context.settings.passwords)
+    if (!key) throw new Declined('locked', 'password needed')
+    const clear = main.subarray(0, CLEAR_BYTES)
+    main = decryptStream(main, key, 512)
+    clear.copy(main)
+    fib = readHeader(main)
+    table = decryptStream(table as Buffer, key, 512)
+  }
   writeOleProperties(ole, sink)
 
-  const table = fib.isOld ? main : (ole.readPath(fib.tableName) ?? ole.readPath(fib.otherTableName))
   const pieces = (table && readPieces(table, fib)) ?? []
   let partial: string | undefined
   if (pieces.length === 0) {
@@ -73,6 +82,9 @@ function readWord(ole: OleFile, sink: TextSink, context: Context): Facts {
     ...(partial && { partial }),
   }
 }
+
+/** Bytes of the main stream that an encrypted file leaves in the clear. */
+const CLEAR_BYTES = 68
 
 /** Where a picture or a drawn object stands in the text. */
 const PICTURE_MARKS = /[\x01\x08]/

@@ -11,6 +11,7 @@ import { Fields, records, rkNumber, type BiffRecord } from './biff/records.js'
 import { Declined, type Context, type Extractor, type Facts, type Source } from './extractor.js'
 import { builtInFormat, NumberFormat } from './office/number-format.js'
 import { readPictures } from './office-art.js'
+import { decryptStream, openRc4 } from './office-rc4.js'
 import { readObjectPool } from './ole-embedded.js'
 import { OleFile } from './ole.js'
 import { writeOleProperties } from './ole-properties.js'
@@ -30,11 +31,12 @@ export const xls: Extractor = {
 async function readXls({ bytes }: Source, sink: TextSink, context: Context): Promise<Facts> {
   const isBare = bytes[0] !== 0xd0
   const ole = isBare ? undefined : new OleFile(bytes)
-  const stream = ole
+  const given = ole
     ? (ole.readPath('Workbook') ?? ole.readPath('Book'))
     : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  if (!stream || stream.length < 8) throw new Error('no Workbook stream')
-  context.budget.takeBytes(stream.length)
+  if (!given || given.length < 8) throw new Error('no Workbook stream')
+  context.budget.takeBytes(given.length)
+  const stream = unlocked(given, context.settings.passwords)
 
   const book = new Workbook(sink, context)
   const properties = (): void => {
@@ -172,7 +174,7 @@ class Workbook {
         }
         continue
       }
-      if (record.id === ID.filePass) throw new Declined('locked', 'password needed')
+      if (record.id === ID.filePass) continue
       try {
         this.#record(record)
       } catch (error) {
@@ -457,6 +459,34 @@ class Workbook {
 /** Excel calculates and shows with 15 significant digits; what stands behind them is noise. */
 function fifteenDigits(value: number): number {
   return Number.isInteger(value) ? value : Number(value.toPrecision(15))
+}
+
+/** Records that stay in the clear in an encrypted stream, [MS-XLS] 2.2.10; of sheets the first four bytes. */
+const IN_THE_CLEAR = new Set([ID.bof, ID.filePass, 0xe1, 0x194, 0x195, 0x196, 0x138] as number[])
+
+/** The stream in the clear. @throws {Declined} `locked` when no password opens it */
+function unlocked(stream: Buffer, passwords: readonly string[]): Buffer {
+  let header: Buffer | undefined
+  let looked = 0
+  for (const { id, parts } of records(stream)) {
+    if (id === ID.filePass) header = parts[0]
+    // it stands among the first
+    if (header || ++looked > 20) break
+  }
+  if (!header) return stream
+  // a record of six bytes, or of a first word of 0, is the XOR method
+  const isRc4 = header.length > 6 && header.readUInt16LE(0) === 1
+  const key = isRc4 ? openRc4(header.subarray(2), passwords) : undefined
+  if (!key) throw new Declined('locked', 'password needed')
+  const plain = decryptStream(stream, key, 1_024)
+  for (let at = 0; at + 4 <= stream.length;) {
+    const id = stream.readUInt16LE(at)
+    const end = at + 4 + stream.readUInt16LE(at + 2)
+    const clear = IN_THE_CLEAR.has(id) ? end : id === ID.boundSheet ? at + 8 : at + 4
+    stream.copy(plain, at, at, Math.min(clear, stream.length))
+    at = end
+  }
+  return plain
 }
 
 function boolOrError(value: number, isError: number): string {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { readDocument } from '../../src/extract/read.js'
 import { OleFile } from '../../src/extract/ole.js'
@@ -170,4 +171,68 @@ test('a directory whose entries name each other ends', () => {
     file.writeUInt32LE(3, at + 128 * entry + 76)
   }
   expect(new OleFile(file).entries.length).toBeLessThanOrEqual(3)
+})
+
+/** RC4 with the key of [MS-OFFCRYPTO] 2.3.6.2 for one block, written again here. */
+function blockStream(password: string, salt: Buffer, block: number, length: number): Buffer {
+  const md5 = (...parts: Buffer[]): Buffer =>
+    createHash('md5').update(Buffer.concat(parts)).digest()
+  const short = md5(Buffer.from(password, 'utf16le')).subarray(0, 5)
+  const base = md5(...Array.from({ length: 16 }, () => Buffer.concat([short, salt]))).subarray(0, 5)
+  const key = md5(base, Buffer.from(u32(block)))
+  const s = Array.from({ length: 256 }, (_, i) => i)
+  for (let i = 0, j = 0; i < 256; i++) {
+    j = (j + s[i]! + key[i % 16]!) & 255
+    ;[s[i], s[j]] = [s[j]!, s[i]!]
+  }
+  let [i, j] = [0, 0]
+  return Buffer.from(
+    Array.from({ length }, () => {
+      i = (i + 1) & 255
+      j = (j + s[i]!) & 255
+      ;[s[i], s[j]] = [s[j]!, s[i]!]
+      return s[(s[i]! + s[j]!) & 255]!
+    }),
+  )
+}
+
+function lockedBook(password: string): Buffer {
+  const salt = Buffer.alloc(16, 3)
+  const verifier = Buffer.alloc(16, 5)
+  const mask = blockStream(password, salt, 0, 32)
+  const sealed = Buffer.concat([verifier, createHash('md5').update(verifier).digest()]).map(
+    (byte, i) => byte ^ mask[i]!,
+  )
+  const head = Buffer.concat([
+    bof(0x600, 5),
+    record(0x2f, u16(1), u16(1), u16(1), salt, [...sealed]),
+  ])
+  const rest = Buffer.concat([
+    eof,
+    bof(0x600, 0x10),
+    record(0x204, u16(0), u16(0), u16(0), u16(6), [0], latin('secret')),
+    eof,
+  ])
+  const stream = Buffer.concat([head, rest])
+  const keys = blockStream(password, salt, 0, stream.length)
+  for (let at = head.length; at < stream.length;) {
+    const end = at + 4 + stream.readUInt16LE(at + 2)
+    if (stream.readUInt16LE(at) !== 0x809)
+      for (let i = at + 4; i < end; i++) stream[i] = stream[i]! ^ keys[i]!
+    at = end
+  }
+  return oleFile({ Workbook: stream })
+}
+
+test('an encrypted workbook opens with its password, and without one when Excel asks for none', async () => {
+  const attempt = async (bytes: Uint8Array, passwords: string[]): Promise<Outcome> =>
+    (await readDocument({ bytes }, { limits: DEFAULT_LIMITS, ocr: false, passwords }, 'text'))
+      .outcome
+  expect(await attempt(lockedBook('quay'), ['wrong'])).toMatchObject({ state: 'locked' })
+  expect(await attempt(lockedBook('quay'), ['wrong', 'quay'])).toMatchObject({
+    pages: [{ text: 'secret\n' }],
+  })
+  expect(await attempt(lockedBook('VelvetSweatshop'), [])).toMatchObject({
+    pages: [{ text: 'secret\n' }],
+  })
 })
