@@ -7,6 +7,7 @@
  * headers are followed, so that a truncated archive gives what it still holds. jszip itself never
  * inflates: it cannot be capped (a 194 kB file took 469 MB before the size mismatch was noticed).
  */
+import { Readable } from 'node:stream'
 import { constants, createInflateRaw, inflateRawSync } from 'node:zlib'
 import type { Entry } from 'yauzl'
 import type { Budget } from './budget.js'
@@ -263,8 +264,14 @@ export async function inflate(
     }
   }
 
-  const stream = createInflateRaw({ chunkSize: CHUNK, finishFlush: constants.Z_SYNC_FLUSH })
-  stream.end(raw)
+  const stream = createInflateRaw({
+    chunkSize: CHUNK,
+    flush: constants.Z_SYNC_FLUSH,
+    finishFlush: constants.Z_SYNC_FLUSH,
+  })
+  // what a write has inflated before it meets damage is lost, so small members go in by small pieces
+  const piece = raw.length <= ONE_STEP_COMPRESSED ? 256 : 16_384
+  Readable.from(pieces(raw, piece)).pipe(stream)
   try {
     for await (const chunk of stream as AsyncIterable<Buffer>) await counted(chunk)
   } catch (error) {
@@ -274,6 +281,10 @@ export async function inflate(
     stream.destroy()
   }
   return undefined
+}
+
+function* pieces(raw: Uint8Array, size: number): Generator<Uint8Array> {
+  for (let at = 0; at < raw.length; at += size) yield raw.subarray(at, at + size)
 }
 
 /** All at once; undefined when that is more than `max` bytes or the data is damaged. */

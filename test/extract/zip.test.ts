@@ -169,7 +169,9 @@ test('damaged bytes give what came before the damage, and a problem', async () =
   const entry = { name: 'x', raw, method: 8, declaredSize: noise.length, encrypted: false }
   const problem = await inflate(entry, budget(), (chunk) => void chunks.push(chunk))
   expect(problem).toMatch(/x (?:is damaged|ends early)/)
-  expect(noise.startsWith(Buffer.concat(chunks).toString('latin1').slice(0, 20_000))).toBe(true)
+  const kept = Buffer.concat(chunks).toString('latin1')
+  expect(kept.length).toBeGreaterThan(noise.length / 3)
+  expect(noise.startsWith(kept.slice(0, noise.length / 3))).toBe(true)
 })
 
 test('the head of a member is inflated without the rest', async () => {
