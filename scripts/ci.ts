@@ -170,6 +170,16 @@ try {
   step('lint', 'npm', ['run', '--silent', 'lint'])
   step('build', 'npm', ['run', '--silent', 'build'])
   tests(folder)
+  step('a share of the fuzz', 'npx', ['tsx', 'scripts/fuzz.ts', '--inputs', '250', '--seed', '7'])
+  step('a share of the torture', 'npx', [
+    'tsx',
+    'scripts/torture.ts',
+    '--minutes',
+    '1',
+    '--seed',
+    '7',
+  ])
+  step('the demo', process.execPath, ['scripts/demo.mjs'])
   if (SHARED === undefined) console.log('skipped: no corpus of real files beside the project')
   else {
     await extractCorpus(SHARED, folder).catch((error: unknown) =>

@@ -17,6 +17,7 @@ import { PipelineError } from './part/errors.js'
 import {
   settle,
   settleReading,
+  type OcrOptions,
   type OpenOptions,
   type ReadingOptions,
   type Settings,
@@ -401,6 +402,62 @@ export async function* extractDocuments(
 }
 
 /** A row of the table of extractors, for people and for `formats`. */
+/** What OCR could use on this machine. */
+export interface OcrReport {
+  engines: Array<{
+    name: 'tesseract.js' | 'tesseract'
+    version: string
+    /** Languages it has data for, sorted; those in the packages for tesseract.js. */
+    languages: string[]
+  }>
+  /** Engine that the settings would take; undefined when none has all the languages. */
+  engine: string | undefined
+  /** Why there is none. */
+  problem?: string
+}
+
+/** Engines and languages found. Loads no engine and fetches nothing. */
+export async function inspectOcr(options: OcrOptions = {}): Promise<OcrReport> {
+  const { installedLanguages } = await import('./extract/ocr/languages.js')
+  const { nativeTesseract } = await import('./extract/ocr/native.js')
+  const { WASM_VERSION } = await import('./extract/ocr/wasm.js')
+  const { ocr } = settleReading({ ocr: options })
+  if (ocr === false) throw new TypeError('ocr must be an object')
+  const native = await nativeTesseract(ocr.languagePath)
+  const engines: OcrReport['engines'] = [
+    {
+      name: 'tesseract.js',
+      version: WASM_VERSION,
+      languages: installedLanguages(ocr.languagePath),
+    },
+  ]
+  if (native)
+    engines.unshift({
+      name: 'tesseract',
+      version: native.version,
+      // osd tells orientation; it is no language
+      languages: [...native.languages]
+        .filter((name) => /^\w+$/.test(name) && name !== 'osd')
+        .sort(),
+    })
+  const wanted = engines.filter(
+    ({ name }) => ocr.engine === 'auto' || (ocr.engine === 'native') === (name === 'tesseract'),
+  )
+  const lacking = (languages: readonly string[]): string[] =>
+    ocr.languages.filter((language) => !languages.includes(language))
+  const able = wanted.find(({ languages }) => lacking(languages).length === 0)
+  if (able) return { engines, engine: `${able.name} ${able.version}` }
+  const known = wanted.flatMap(({ languages }) => languages)
+  return {
+    engines,
+    engine: undefined,
+    problem:
+      wanted.length === 0
+        ? 'there is no tesseract on this machine'
+        : `no data for ${lacking(known).join(', ') || `${ocr.languages.join('+')} in one engine`}`,
+  }
+}
+
 export type Format = Pick<Extractor, 'name' | 'version' | 'title' | 'types' | 'extensions' | 'lane'>
 
 /** Every format that is read, by which extractor, at which version. */

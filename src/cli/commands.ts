@@ -86,4 +86,11 @@ export const COMMANDS: readonly Command[] = [
     words: [1, 1],
     load: () => import('./verify.js'),
   },
+  {
+    name: 'doctor',
+    usage: '',
+    summary: 'list OCR engines and languages found, and how to add one',
+    words: [0, 0],
+    load: () => import('./doctor.js'),
+  },
 ]

@@ -12,7 +12,7 @@ import { extractDocuments, type DocumentReading, type TextPage } from '../api.js
 import { EXIT, UsageError } from './exit.js'
 import type { Arguments } from './flags.js'
 import type { Run } from './commands.js'
-import { readingOptions } from './options.js'
+import { checkOcr, readingOptions } from './options.js'
 import { Progress, counted, durationText, note, plain, print, printJson } from './terminal.js'
 
 /** A file to read: where it lies, and where its text goes below `--out`. */
@@ -27,6 +27,7 @@ export const run: Run = async (given, { signal }) => {
   const list = given.text('files-from')
   if (given.positional.length === 0 && list === undefined)
     throw new UsageError('extract needs a FILE or DIR, or --files-from LIST')
+  await checkOcr(given)
   const missing: string[] = []
   const mirror = new Map<string, string>()
   const one = given.positional.length === 1 && list === undefined ? given.positional[0] : undefined

@@ -2,12 +2,13 @@
 import { openVault } from '../api.js'
 import { EXIT } from './exit.js'
 import type { Run } from './commands.js'
-import { sweepingOptions } from './options.js'
+import { checkOcr, sweepingOptions } from './options.js'
 import { drawnProgress, exitCodeOf, tellReport } from './sweeping.js'
 import { note, plain, printJson } from './terminal.js'
 
 export const run: Run = async (given, { signal }) => {
   const { vault: _first, index, ...options } = sweepingOptions(given)
+  await checkOcr(given)
   const vaults = given.positional
   let code: number = EXIT.done
   for (const vault of vaults) {

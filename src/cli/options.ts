@@ -1,6 +1,7 @@
 /** From checked arguments to the options of the public API. */
 import { readFileSync } from 'node:fs'
-import type { OpenOptions } from '../api.js'
+import { PipelineError } from '../part/errors.js'
+import { inspectOcr, type OpenOptions } from '../api.js'
 import { UsageError } from './exit.js'
 import type { Arguments } from './flags.js'
 
@@ -28,6 +29,22 @@ export function readingOptions(given: Arguments): ReadingOptions {
           },
         }),
   }
+}
+
+/**
+ * Says at once, and once, that OCR cannot work as asked, before anything is read.
+ *
+ * @throws {PipelineError} `E_OCR_LANGUAGE`
+ */
+export async function checkOcr(given: Arguments): Promise<void> {
+  const { ocr } = readingOptions(given)
+  if (!ocr || Object.keys(ocr).length === 0) return
+  const { engine, problem, engines } = await inspectOcr(ocr)
+  if (engine === undefined)
+    throw new PipelineError(
+      'E_OCR_LANGUAGE',
+      `scans cannot be read as asked: ${problem} (found: ${engines.map(({ name, languages }) => `${name} with ${languages.join(', ') || 'no language'}`).join('; ')}); paperknife doctor says how to add a language, --ocr off does without`,
+    )
 }
 
 /** @param vault first word of the command */

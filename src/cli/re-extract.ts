@@ -3,12 +3,13 @@ import { CONTENT_STATES, openVault, type ReExtractOptions } from '../api.js'
 import { EXIT, UsageError } from './exit.js'
 import type { Arguments } from './flags.js'
 import type { Run } from './commands.js'
-import { sweepingOptions } from './options.js'
+import { checkOcr, sweepingOptions } from './options.js'
 import { drawnProgress, exitCodeOf, tellReport } from './sweeping.js'
 import { estimateText } from './status.js'
 import { note, print, printJson } from './terminal.js'
 
 export const run: Run = async (given, { signal }) => {
+  await checkOcr(given)
   const options = chosen(given)
   const mail = await openVault(sweepingOptions(given))
   try {

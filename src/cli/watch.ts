@@ -2,11 +2,12 @@
 import { openVault } from '../api.js'
 import { EXIT } from './exit.js'
 import type { Run } from './commands.js'
-import { sweepingOptions } from './options.js'
+import { checkOcr, sweepingOptions } from './options.js'
 import { drawnProgress } from './sweeping.js'
 import { note } from './terminal.js'
 
 export const run: Run = async (given, { signal }) => {
+  await checkOcr(given)
   const mail = await openVault(sweepingOptions(given))
   const progress = drawnProgress()
   try {

@@ -284,6 +284,7 @@ describe('bad usage exits with 2 and says what to do', () => {
     [['index', 'mail', '--workers', 'many'], /--workers must be a whole number from 1, not "many"/],
     [['index', 'mail', '--passwords', 'nowhere'], /cannot read nowhere/],
     [['index', 'no-such-vault'], /no-such-vault/],
+    [['index', 'mail', '--languages', 'eng+klingon'], /no data for klingon.*paperknife doctor/],
     [['search', 'papers', 'x'], /paperknife index/],
     [['formats', 'x'], /takes no further words/],
   ])('%j', (words, message) => {
@@ -292,6 +293,15 @@ describe('bad usage exits with 2 and says what to do', () => {
     expect(stderr).not.toMatch(/\n {4}at /)
     expect(status).toBe(2)
   })
+})
+
+test('doctor lists engines and languages, and fails when one that is wanted is missing', () => {
+  const found = paperknife('doctor', '--languages', 'eng', '--ocr-engine', 'wasm')
+  expect(found.stdout).toMatch(/scans in eng are read by tesseract\.js \d/)
+  expect(found.status).toBe(0)
+  const lost = paperknife('doctor', '--languages', 'klingon', '--json')
+  expect(lines(lost.stdout)[0]?.problem).toMatch(/klingon/)
+  expect(lost.status).toBe(2)
 })
 
 test('help and version go to standard output and exit with 0', () => {

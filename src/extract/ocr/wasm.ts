@@ -20,6 +20,9 @@ const { version } = createRequire(import.meta.url)('tesseract.js/package.json') 
   version: string
 }
 
+/** Of the tesseract.js in the package. */
+export const WASM_VERSION = version
+
 /** @throws {PipelineError} `E_OCR_LANGUAGE` · @throws {EngineFault} when it does not start */
 export function wasmEngine(settings: OcrSettings): Promise<OcrEngine> {
   return withLanguageFolder(
