@@ -35,6 +35,7 @@ export class Rewrites implements RewriteStore {
   readonly #words: Words
   readonly #vocabulary: Vocabulary
   readonly #messageChars: number
+  #passed = 0
   readonly #sql
 
   constructor(
@@ -97,10 +98,14 @@ export class Rewrites implements RewriteStore {
   } {
     const { limit, untilMs = Infinity, settledLanes } = options
     let rewritten = 0
-    let after = 0
+    // Messages that wait are passed over; the next call goes on behind them and not at them.
+    let after = settledLanes === undefined ? 0 : this.#passed
     while (rewritten < limit && performance.now() < untilMs) {
       const due = this.#sql.due.all(after, Math.min(200, limit - rewritten)) as number[]
-      if (due.length === 0) break
+      if (due.length === 0) {
+        after = 0
+        break
+      }
       const ready: Array<{ id: number; columns: FoldedColumns; revision: number }> = []
       let chars = 0
       for (const id of due) {
@@ -115,6 +120,7 @@ export class Rewrites implements RewriteStore {
       this.write(ready)
       rewritten += ready.length
     }
+    this.#passed = settledLanes === undefined ? 0 : after
     return { rewritten, left: this.#sql.length.get() as number }
   }
 
