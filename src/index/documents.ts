@@ -48,7 +48,7 @@ export class DocumentFinder {
     for (;;) {
       const ids = evaluator.newest(node, { lo: EVERYTHING.lo, hi: from }, batch)
       const hits = this.hits.read(ids).filter((hit) => hit.attachments.length > 0)
-      if (node) setMatched(evaluator, node, hits)
+      if (node) setMatched(evaluator, node, hits, (some) => this.hits.heads(some))
       for (const hit of hits) {
         if (found.length >= limit) {
           // a message is never split between two pages

@@ -98,16 +98,21 @@ export class Evaluator {
   }
 
   /**
-   * A leaf of many phrases: the frequent ones fill the page and so bound how far back the others matter, and
-   * of those most have no message that new.
+   * A leaf of many phrases, in growing helpings, the frequent ones first. When a page is full, its oldest id
+   * bounds how far back the others matter, and of those most have no message that new.
    */
   private heavy(leaf: Leaf, { lo, hi }: Range, limit: number): number[] {
-    const first = this.match(matchOfPhrases(leaf.phrases.slice(0, FREQUENT)), { lo, hi }, limit)
-    const from = first.length === limit ? (first.at(-1) as number) : lo
-    const rest = leaf.phrases.slice(FREQUENT).filter((phrase) => phrase.newest >= from)
-    if (rest.length === 0) return first
-    const others = this.match(matchOfPhrases(rest), { lo: from, hi }, limit)
-    return [...new Set([...first, ...others])].sort((a, b) => b - a).slice(0, limit)
+    let page: number[] = []
+    let from = lo
+    let left = leaf.phrases
+    for (let helping = FREQUENT; left.length > 0; helping *= 2) {
+      const some = left.slice(0, helping)
+      const more = this.match(matchOfPhrases(some), { lo: from, hi }, limit)
+      page = [...new Set([...page, ...more])].sort((a, b) => b - a).slice(0, limit)
+      if (page.length === limit) from = page.at(-1) as number
+      left = left.slice(helping).filter((phrase) => phrase.newest >= from)
+    }
+    return page
   }
 
   /** Which of `ids` (descending) a node matches. */
@@ -154,12 +159,13 @@ export class Evaluator {
     const found = new Set<number>()
     const possible = phrases.filter((phrase) => phrase.mask & columns)
     let left = ids
-    for (let at = 0; at < possible.length && left.length > 0;) {
+    let unasked = possible
+    for (let helping = FREQUENT; unasked.length > 0 && left.length > 0; helping *= 2) {
       const lo = left.at(-1) as number
-      const size = possible.length <= HEAVY ? HEAVY : at === 0 ? FREQUENT : possible.length
-      const some = possible.slice(at, at + size).filter((phrase) => phrase.newest >= lo)
-      at += size
-      if (some.length === 0) continue
+      unasked = unasked.filter((phrase) => phrase.newest >= lo)
+      const some = unasked.slice(0, unasked.length <= HEAVY ? HEAVY : helping)
+      unasked = unasked.slice(some.length)
+      if (some.length === 0) break
       const messages = some.reduce((sum, phrase) => sum + phrase.messages, 0)
       for (const id of this.among(matchOfPhrases(some, columns), left, some.length, messages)) {
         found.add(id)

@@ -87,11 +87,15 @@ interface Row {
   unique_name: string
 }
 
+/** Columns of the word table that stand in the row, one text a line. */
+export type Head = Record<'subject' | 'sender' | 'recipients' | 'copies' | 'filenames', string>
+
 const FLAG_LIST = Object.entries(FLAGS) as Array<[FlagName, number]>
 
 /** Reads rows by id. One statement for a whole page of hits. */
 export class HitReader {
   private readonly rows: Statement<[string], Row>
+  private readonly headRows: Statement<[string], Head & { id: number }>
   private readonly folders: Statement<[], { id: number; name: string; path: string }>
 
   constructor(db: Database) {
@@ -99,7 +103,19 @@ export class HitReader {
       `SELECT id, date, folder, flags, size, subject, sender, attachments, message_id, path, offset, bytes, unique_name
        FROM message WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id DESC`,
     )
+    this.headRows = db.prepare(
+      `SELECT id, subject, sender, recipients, copies, coalesce(attachments, '') AS filenames
+       FROM message WHERE id IN (SELECT value FROM json_each(?))`,
+    )
     this.folders = db.prepare('SELECT id, name, path FROM folder')
+  }
+
+  /** What the word table holds of the rows themselves. */
+  heads(ids: readonly number[]): Map<number, Head> {
+    const rows = this.headRows.all(JSON.stringify(ids))
+    return new Map(
+      rows.map((row) => [row.id, { ...row, filenames: names(row.filenames).join('\n') }]),
+    )
   }
 
   /**

@@ -37,7 +37,7 @@ export const FIELD_COLUMNS: Record<Field, number> = {
 
 export const LEAF_LIMITS = Object.freeze({
   /** Terms that one word may stand for. */
-  terms: 1_000,
+  terms: 800,
   /** Terms looked at to find those, in order of first use, which puts the frequent ones first. */
   candidates: 3_000,
   /** When there are more, the newest of them are looked at too: numbers that occur once. */
@@ -77,7 +77,7 @@ export interface Leaf {
   readonly messages: number
   /** What was typed, for notices and excerpts. */
   readonly typed: string
-  /** What every match contains, folded, when that is one string: a first look at an original text. */
+  /** What every match contains, folded: a first look at an original text. Empty when there is no such string. */
   readonly needle: string
   /** Terms taken from the vocabulary, most frequent first; empty for a leaf that asks for its own tokens only. */
   readonly terms: readonly string[]
@@ -107,8 +107,9 @@ const NONE: Terms = { terms: [], isCut: false }
 export class Vocabulary {
   private readonly exactly: Statement<[string], Term>
   private readonly between: Statement<[string, string, number], Term>
-  private readonly first: Statement<[string, number], Term>
-  private readonly last: Statement<[string, number], Term>
+  private readonly first: Statement<[string, number], number>
+  private readonly last: Statement<[string, number], number>
+  private readonly terms: Statement<[string, number, string], Term>
   private readonly gramsOf: Statement<[string, string, number], string>
   private readonly scan: Statement<[string, number], Term>
   private readonly lastId: Statement<[], number | null>
@@ -119,17 +120,27 @@ export class Vocabulary {
         coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'unwritten'), 0)) AS newest FROM`
     this.exactly = db.prepare(`${columns} term t WHERE text = ?`)
     this.between = db.prepare(`${columns} term t WHERE text >= ? AND text < ? LIMIT ?`)
-    // CROSS JOIN keeps the trigram table outside, in the order of its row ids
-    const grams = `${columns} term_gram g CROSS JOIN term t ON t.id = g.rowid WHERE term_gram MATCH ?`
-    this.first = db.prepare(`${grams} ORDER BY g.rowid LIMIT ?`)
-    this.last = db.prepare(`${grams} ORDER BY g.rowid DESC LIMIT ?`)
+    this.first = db
+      .prepare<[string, number], number>(
+        'SELECT rowid FROM term_gram WHERE term_gram MATCH ? ORDER BY rowid LIMIT ?',
+      )
+      .pluck()
+    this.last = db
+      .prepare<[string, number], number>(
+        'SELECT rowid FROM term_gram WHERE term_gram MATCH ? ORDER BY rowid DESC LIMIT ?',
+      )
+      .pluck()
+    this.terms = db.prepare(
+      `${columns} term t WHERE id IN (SELECT value FROM json_each(?)) AND mask & ? AND instr(' ' || text || ' ', ?) > 0`,
+    )
     this.gramsOf = db
       .prepare<[string, string, number], string>(
         'SELECT term FROM gram_count WHERE term >= ? AND term < ? LIMIT ?',
       )
       .pluck()
     this.scan = db.prepare(
-      `${columns} term t WHERE id <= ${LEAF_LIMITS.scanned} AND instr(text, ?) > 0 AND mask & ?`,
+      `${columns} term t WHERE id <= ${LEAF_LIMITS.scanned} AND instr(text, ?) > 0 AND mask & ?
+       ORDER BY messages DESC LIMIT ${LEAF_LIMITS.terms + 1}`,
     )
     this.lastId = db.prepare<[], number | null>('SELECT max(id) FROM term').pluck()
   }
@@ -142,7 +153,7 @@ export class Vocabulary {
 
   starting(beginning: string, mask: number, limit: number): Terms {
     if (beginning.length > 1) {
-      return this.matching(` ${beginning}`, (text) => text.startsWith(beginning), mask, limit)
+      return this.matching(` ${beginning}`, mask, limit)
     }
     const rows = this.between.all(beginning, beginning + LAST, LEAF_LIMITS.candidates + 1)
     const isCut = rows.length > LEAF_LIMITS.candidates
@@ -156,7 +167,7 @@ export class Vocabulary {
   /** Terms that contain a text. */
   containing(part: string, mask: number, limit: number): Terms {
     const chars = [...part].length
-    if (chars >= 3) return this.matching(part, (text) => text.includes(part), mask, limit)
+    if (chars >= 3) return this.matching(part, mask, limit)
     if (chars === 1) {
       const isCut = (this.lastId.get() ?? 0) > LEAF_LIMITS.scanned
       return frequent(this.scan.all(part, mask), limit, isCut)
@@ -165,43 +176,29 @@ export class Vocabulary {
     const grams = this.gramsOf.all(part, part + LAST, LEAF_LIMITS.grams + 1)
     const isCut = grams.length > LEAF_LIMITS.grams
     const some = grams.slice(0, LEAF_LIMITS.grams)
-    const found = this.candidates(some.map(quote).join(' OR '), () => true, mask, limit)
+    const found = this.candidates(some.map(quote).join(' OR '), part, mask, limit)
     return { ...found, isCut: found.isCut || isCut }
   }
 
   ending(end: string, mask: number, limit: number): Terms {
-    return this.matching(`${end} `, (text) => text.endsWith(end), mask, limit)
+    return this.matching(`${end} `, mask, limit)
   }
 
-  private matching(
-    padded: string,
-    test: (text: string) => boolean,
-    mask: number,
-    limit: number,
-  ): Terms {
-    const chars = [...padded]
+  /** @param part of a term with a space at each end */
+  private matching(part: string, mask: number, limit: number): Terms {
+    const chars = [...part]
     if (chars.length < 3) return NONE
     const grams = new Set<string>()
     for (let i = 0; i + 3 <= chars.length; i += 1) grams.add(chars.slice(i, i + 3).join(''))
-    return this.candidates([...grams].map(quote).join(' AND '), test, mask, limit)
+    return this.candidates([...grams].map(quote).join(' AND '), part, mask, limit)
   }
 
-  private candidates(
-    expression: string,
-    test: (text: string) => boolean,
-    mask: number,
-    limit: number,
-  ): Terms {
+  private candidates(expression: string, part: string, mask: number, limit: number): Terms {
     if (expression === '') return NONE
-    const rows = this.first.all(expression, LEAF_LIMITS.candidates)
-    const isCut = rows.length === LEAF_LIMITS.candidates
-    if (isCut) {
-      const known = new Set(rows.map((row) => row.text))
-      const newest = this.last.all(expression, LEAF_LIMITS.newest)
-      rows.push(...newest.filter((row) => !known.has(row.text)))
-    }
-    const found = rows.filter((row) => (row.mask & mask) !== 0 && test(row.text))
-    return frequent(found, limit, isCut)
+    const ids = this.first.all(expression, LEAF_LIMITS.candidates)
+    const isCut = ids.length === LEAF_LIMITS.candidates
+    if (isCut) ids.push(...this.last.all(expression, LEAF_LIMITS.newest))
+    return frequent(this.terms.all(JSON.stringify(ids), mask, part), limit, isCut)
   }
 }
 
@@ -402,7 +399,7 @@ class LeafBuilder {
       mask: phrases.reduce((mask, phrase) => mask | phrase.mask, 0),
       messages: phrases.reduce((sum, phrase) => sum + phrase.messages, 0),
       typed: this.typed,
-      needle: this.needle,
+      needle: this.isClose ? '' : this.needle,
       terms: [...this.terms],
       isCut: this.isCut,
       isClose: this.isClose,

@@ -193,12 +193,10 @@ export class Searcher {
     const { ids, next, messages } = this.page(node, evaluator, options, limit)
     const hits = this.hits.read(ids)
     // fields are asked for a page in the order of ids
-    if (node)
-      setMatched(
-        evaluator,
-        node,
-        [...hits].sort((a, b) => b.id - a.id),
-      )
+    if (node) {
+      const byId = [...hits].sort((a, b) => b.id - a.id)
+      setMatched(evaluator, node, byId, (some) => this.hits.heads(some))
+    }
     for (const hit of hits) {
       const count = messages?.get(hit.id)
       if (count !== undefined) hit.messages = count
