@@ -208,6 +208,12 @@ export class Evaluator {
     return new Set(found.filter((id) => wanted.has(id)))
   }
 
+  /** How many messages between the oldest and the newest of `ids` hold a phrase, about. */
+  expected(phrases: readonly Phrase[], ids: readonly number[]): number {
+    const share = ((ids[0] ?? 0) - (ids.at(-1) ?? 0)) / Math.max(1, this.span.hi - this.span.lo)
+    return phrases.reduce((sum, { messages }) => sum + Math.min(messages, MANY), 0) * share
+  }
+
   match(match: string, { lo, hi }: Range, limit: number): number[] {
     return this.statement(
       'SELECT rowid FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT ?',

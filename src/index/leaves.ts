@@ -39,7 +39,7 @@ export const LEAF_LIMITS = Object.freeze({
   /** Terms that one word may stand for. */
   terms: 800,
   /** Terms looked at to find those, in order of first use, which puts the frequent ones first. */
-  candidates: 3_000,
+  candidates: 2_500,
   /** When there are more, the newest of them are looked at too: numbers that occur once. */
   newest: 500,
   /** Terms put in at an open end of a phrase. */
@@ -106,12 +106,13 @@ const NONE: Terms = { terms: [], isCut: false }
 /** Reads the vocabulary. Statements are prepared once a connection. */
 export class Vocabulary {
   private readonly exactly: Statement<[string], Term>
-  private readonly between: Statement<[string, string, number], Term>
+  private readonly between: Statement<[string, string, number, number], Term>
+  private readonly countBetween: Statement<[string, string], number>
   private readonly first: Statement<[string, number], number>
   private readonly last: Statement<[string, number], number>
-  private readonly terms: Statement<[string, number, string], Term>
+  private readonly terms: Statement<[string, number, string, number], Term>
   private readonly gramsOf: Statement<[string, string, number], string>
-  private readonly scan: Statement<[string, number], Term>
+  private readonly scan: Statement<[string, number, number], Term>
   private readonly lastId: Statement<[], number | null>
 
   constructor(db: Database) {
@@ -119,7 +120,16 @@ export class Vocabulary {
     const columns = `SELECT t.text, t.messages, t.mask, max(t.newest,
         coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'unwritten'), 0)) AS newest FROM`
     this.exactly = db.prepare(`${columns} term t WHERE text = ?`)
-    this.between = db.prepare(`${columns} term t WHERE text >= ? AND text < ? LIMIT ?`)
+    const frequentFirst = 'ORDER BY messages DESC, newest DESC LIMIT ?'
+    this.between = db.prepare(
+      `${columns} (SELECT * FROM term WHERE text >= ? AND text < ? LIMIT ${LEAF_LIMITS.candidates}) t
+       WHERE mask & ? ${frequentFirst}`,
+    )
+    this.countBetween = db
+      .prepare<[string, string], number>(
+        `SELECT count(*) FROM (SELECT 1 FROM term WHERE text >= ? AND text < ? LIMIT ${LEAF_LIMITS.candidates + 1})`,
+      )
+      .pluck()
     this.first = db
       .prepare<[string, number], number>(
         'SELECT rowid FROM term_gram WHERE term_gram MATCH ? ORDER BY rowid LIMIT ?',
@@ -131,7 +141,8 @@ export class Vocabulary {
       )
       .pluck()
     this.terms = db.prepare(
-      `${columns} term t WHERE id IN (SELECT value FROM json_each(?)) AND mask & ? AND instr(' ' || text || ' ', ?) > 0`,
+      `${columns} term t WHERE id IN (SELECT value FROM json_each(?)) AND mask & ?
+       AND instr(' ' || text || ' ', ?) > 0 ${frequentFirst}`,
     )
     this.gramsOf = db
       .prepare<[string, string, number], string>(
@@ -139,8 +150,7 @@ export class Vocabulary {
       )
       .pluck()
     this.scan = db.prepare(
-      `${columns} term t WHERE id <= ${LEAF_LIMITS.scanned} AND instr(text, ?) > 0 AND mask & ?
-       ORDER BY messages DESC LIMIT ${LEAF_LIMITS.terms + 1}`,
+      `${columns} term t WHERE id <= ${LEAF_LIMITS.scanned} AND instr(text, ?) > 0 AND mask & ? ${frequentFirst}`,
     )
     this.lastId = db.prepare<[], number | null>('SELECT max(id) FROM term').pluck()
   }
@@ -155,13 +165,9 @@ export class Vocabulary {
     if (beginning.length > 1) {
       return this.matching(` ${beginning}`, mask, limit)
     }
-    const rows = this.between.all(beginning, beginning + LAST, LEAF_LIMITS.candidates + 1)
-    const isCut = rows.length > LEAF_LIMITS.candidates
-    return frequent(
-      rows.filter((row) => row.mask & mask),
-      limit,
-      isCut,
-    )
+    const end = beginning + LAST
+    const isCut = (this.countBetween.get(beginning, end) ?? 0) > LEAF_LIMITS.candidates
+    return cutAt(limit, this.between.all(beginning, end, mask, limit + 1), isCut)
   }
 
   /** Terms that contain a text. */
@@ -170,7 +176,7 @@ export class Vocabulary {
     if (chars >= 3) return this.matching(part, mask, limit)
     if (chars === 1) {
       const isCut = (this.lastId.get() ?? 0) > LEAF_LIMITS.scanned
-      return frequent(this.scan.all(part, mask), limit, isCut)
+      return cutAt(limit, this.scan.all(part, mask, limit + 1), isCut)
     }
     // every place of two letters in a term begins a trigram, for a space stands at its end
     const grams = this.gramsOf.all(part, part + LAST, LEAF_LIMITS.grams + 1)
@@ -198,17 +204,19 @@ export class Vocabulary {
     const ids = this.first.all(expression, LEAF_LIMITS.candidates)
     const isCut = ids.length === LEAF_LIMITS.candidates
     if (isCut) ids.push(...this.last.all(expression, LEAF_LIMITS.newest))
-    return frequent(this.terms.all(JSON.stringify(ids), mask, part), limit, isCut)
+    const rows = this.terms.all(JSON.stringify(ids), mask, part, limit + 1)
+    return cutAt(limit, rows, isCut)
   }
 }
 
 /** Sorts after every text that begins alike. */
 const LAST = '\u{10ffff}'
 
-function frequent(rows: Term[], limit: number, isCut: boolean): Terms {
-  rows.sort((a, b) => b.messages - a.messages || b.newest - a.newest)
-  return { terms: rows.slice(0, limit), isCut: isCut || rows.length > limit }
-}
+/** @param rows most frequent first, one more than the limit when there are more */
+const cutAt = (limit: number, rows: readonly Term[], isCut: boolean): Terms => ({
+  terms: rows.slice(0, limit),
+  isCut: isCut || rows.length > limit,
+})
 
 /** A string as FTS5 reads it. */
 export const quote = (text: string): string => `"${text.replaceAll('"', '""')}"`

@@ -4,6 +4,7 @@
  */
 import { COLUMNS, type Column } from '../fold/columns.js'
 import { foldTexts } from '../fold/fold.js'
+import { isMark } from '../fold/marks.js'
 import type { Node } from './compile.js'
 import type { Evaluator } from './evaluate.js'
 import { MATCHED_FIELDS, type Head, type Hit, type MatchedField } from './hits.js'
@@ -11,6 +12,7 @@ import { PEOPLE, type Phrase } from './leaves.js'
 
 /** Fields that stand in the row are asked of the word table for this many phrases at most; more are looked up in the rows. */
 const IN_WORDS = 2
+const READ_IN_WORDS = 2_000
 
 export const FIELD_MASKS: Record<MatchedField, number> = {
   subject: 1 << COLUMNS.indexOf('subject'),
@@ -63,7 +65,9 @@ export function setMatched(
       .flatMap((word) => word.leaf.phrases)
       .filter((phrase) => phrase.mask & columns && phrase.newest >= oldest)
     const isInRow = field !== 'body' && field !== 'attachments'
-    if (isInRow && phrases.length > IN_WORDS) {
+    const ids = asked.map((hit) => hit.id)
+    const isMuch = phrases.length > IN_WORDS || evaluator.expected(phrases, ids) > READ_IN_WORDS
+    if (isInRow && isMuch && phrases.every(({ tokens: [first] }) => first && !isMark(first))) {
       read ??= heads(hits.map((hit) => hit.id))
       const known = new PhraseIndex(
         phrases,
@@ -76,7 +80,6 @@ export function setMatched(
       continue
     }
     if (words.length > 1) phrases.sort((a, b) => b.messages - a.messages)
-    const ids = asked.map((hit) => hit.id)
     const found = evaluator.phrasesAmong(phrases, columns, ids)
     for (const hit of asked) if (found.has(hit.id)) hit.matched.push(field)
   }
