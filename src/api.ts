@@ -71,12 +71,17 @@ export interface Status {
   sweeping: boolean
 }
 
+export interface WatchOptions extends SweepOptions {
+  signal: AbortSignal
+  onReport?: (report: SweepReport) => void
+}
+
 export interface Mail {
   sweep(options?: SweepOptions): Promise<SweepReport>
   /** One message that has just arrived, by its path; searchable by body when this resolves. */
   deliver(path: string): Promise<{ id: number }>
-  /** Sweeps, then follows changes until `signal` fires. */
-  watch(options: SweepOptions & { signal: AbortSignal }): Promise<void>
+  /** Sweeps, then follows changes until `signal` fires. `onReport` is told what each pass did, also when that was nothing. */
+  watch(options: WatchOptions): Promise<void>
   search(query: string, options?: SearchOptions): Promise<SearchResult>
   /** What to show for hits on screen, in their order; texts are inflated for these only. */
   excerpts(hits: readonly Hit[]): Promise<Excerpt[]>
@@ -148,7 +153,7 @@ class OpenedMail implements Mail {
     return this.#sweeping(vault).perform({ name: 'deliver', path })
   }
 
-  async watch(options: SweepOptions & { signal: AbortSignal }): Promise<void> {
+  async watch(options: WatchOptions): Promise<void> {
     await Promise.all(
       this.#vaults.map((vault) =>
         watchVault(vault.root, this.#sweeping(vault), {

@@ -7,7 +7,7 @@
  */
 import { existsSync, statSync, watch, type FSWatcher } from 'node:fs'
 import { join } from 'node:path'
-import type { Progress, SweepOptions } from './sweep.js'
+import type { Progress, SweepOptions, SweepReport } from './sweep.js'
 import type { Sweeping } from './sweeping.js'
 
 const WATCH = {
@@ -23,6 +23,8 @@ const WATCH = {
 
 export interface WatchOptions extends SweepOptions {
   signal: AbortSignal
+  /** What each pass did. */
+  onReport?: (report: SweepReport) => void
   /** Vault-relative paths of the folders that hold mail, as the index knows them after a sweep. */
   folders: () => readonly string[]
 }
@@ -91,7 +93,7 @@ export async function watchVault(
       let costMs: number = WATCH.pollMs
       let phase: Progress['phase'] | undefined
       try {
-        const { contents, messages } = await sweeping.perform(
+        const report = await sweeping.perform(
           { name: 'sweep', full: options.full ?? false },
           signal,
           (progress) => {
@@ -101,7 +103,8 @@ export async function watchVault(
             options.onProgress?.(progress)
           },
         )
-        if (Object.keys(contents).length === 0 && messages.added === 0)
+        options.onReport?.(report)
+        if (Object.keys(report.contents).length === 0 && report.messages.added === 0)
           costMs = performance.now() - began
       } catch (error) {
         // A disk that is away comes back; everything else is for the caller.
@@ -114,13 +117,13 @@ export async function watchVault(
       const waitMs = isChanged ? WATCH.joinMs : Math.max(WATCH.pollMs, costMs / WATCH.costShare)
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, waitMs)
-        const soon = (): void => {
+        wake = () => {
           clearTimeout(timer)
           setTimeout(resolve, WATCH.joinMs)
         }
-        wake = soon
-        signal.addEventListener('abort', soon, { once: true })
+        signal.addEventListener('abort', wake, { once: true })
       })
+      signal.removeEventListener('abort', wake)
       wake = () => {}
     }
     await Promise.all(deliveries)

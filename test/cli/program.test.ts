@@ -168,6 +168,32 @@ test('a second index changes nothing', () => {
   expect(status).toBe(0)
 })
 
+test('watch finds a mail that arrives, tells it in a line, and ends with 130 at Ctrl-C', async () => {
+  const watched = join(folder, 'watched')
+  cpSync(join(SAMPLE, '.Work'), watched, { recursive: true })
+  const child = spawn(process.execPath, [PROGRAM, 'watch', watched, '--ocr', 'off', '--json'], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const reports: Json[] = []
+  const next = async (): Promise<Json | undefined> => {
+    const deadline = Date.now() + 25_000
+    while (reports.length === 0 && Date.now() < deadline)
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    return reports.shift()
+  }
+  child.stdout.on('data', (piece: Buffer) => reports.push(...lines(piece.toString())))
+  try {
+    expect(await next()).toMatchObject({ messages: { added: 6 } })
+    const mail = 'From: ida@pier.example\nSubject: zebrawood\n\nIt has come.\n'
+    writeFileSync(join(watched, 'new/1800000000.M1.pier'), mail)
+    expect(await next()).toMatchObject({ messages: { added: 1, total: 7 } })
+    expect(paperknife('search', 'watched', 'zebrawood').status).toBe(0)
+  } finally {
+    child.kill('SIGINT')
+  }
+  expect(await new Promise((resolve) => child.once('close', resolve))).toBe(130)
+})
+
 test('status counts states and says why', () => {
   const [status] = lines(paperknife('status', 'mail', '--json').stdout)
   for (const key of ['messages', 'contents', 'reasons', 'pending', 'indexBytes', 'extractsBytes'])
