@@ -54,7 +54,8 @@ export interface WriterFiles {
   /** New names of files that were set aside. */
   setAside: string[]
   isNewIndex: boolean
-  isNewExtracts: boolean
+  /** The last writer did not close them: it crashed, or the machine lost power, or a reader was still there. */
+  wasLeftOpen: boolean
   close(): void
 }
 
@@ -69,6 +70,9 @@ export function openForWriting(directory: string, exclusive = false): WriterFile
     mkdirSync(directory, { recursive: true, mode: 0o700 })
     const lock = takeLock(directory)
     const setAside: string[] = []
+    const wasLeftOpen = [INDEX, EXTRACTS].some(({ name }) =>
+      existsSync(`${join(directory, name)}-wal`),
+    )
     let index: ReturnType<typeof openOne> | undefined
     try {
       index = openOne(directory, INDEX, exclusive, setAside)
@@ -86,7 +90,7 @@ export function openForWriting(directory: string, exclusive = false): WriterFile
         extracts: extracts.db,
         setAside,
         isNewIndex: opened.isNew,
-        isNewExtracts: extracts.isNew,
+        wasLeftOpen,
         close: () => {
           closeWritten(opened.db)
           closeWritten(extracts.db)

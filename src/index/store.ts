@@ -197,7 +197,7 @@ function storeOver(files: WriterFiles, directory: string, messageChars: number):
   const indexMeta = new Meta(index)
   const extractsMeta = new Meta(extracts)
   if (files.isNewIndex || indexMeta.get('extracts') === undefined) tune(index)
-  meetExtracts(index, indexMeta, extracts, extractsMeta)
+  meetExtracts(index, indexMeta, extracts, extractsMeta, files.wasLeftOpen)
   const contents = new Contents(extracts, extractsMeta, index)
   const words = new Words(index)
   const vocabulary = new Vocabulary(index, indexMeta)
@@ -247,39 +247,52 @@ function tune(index: Connection): void {
 }
 
 /**
- * The index notes which extracts.db it was folded from. After that file was lost, its contents are put into
- * the new one as pending, and every message is to be rewritten when they have been read.
+ * The index notes which extracts.db it was folded from, and up to which revision. When that file was lost or
+ * is an older one (a copy put back, the last commits before a power cut), its contents are put into it as
+ * pending, and every message is written again when they have been read. After a crash the contents are
+ * compared in any case.
  */
-function meetExtracts(index: Connection, meta: Meta, extracts: Connection, other: Meta): void {
+function meetExtracts(
+  index: Connection,
+  meta: Meta,
+  extracts: Connection,
+  other: Meta,
+  wasLeftOpen: boolean,
+): void {
   let identity = other.get('identity')
   if (identity === undefined) {
     identity = randomUUID()
     other.set('identity', identity)
   }
   const known = meta.get('extracts')
-  if (known === identity) return
-  if (known !== undefined) {
-    const register = extracts.prepare(
-      `INSERT OR IGNORE INTO content (hash, size, state, lane, why, newest, declared_type)
-       VALUES (?, ?, 'pending', ?, 'never-seen', ?, ?)`,
-    )
-    const parts = index
-      .prepare(
-        'SELECT hash, size, declared_type AS type, max(message) AS newest FROM part GROUP BY hash',
-      )
-      .all() as Array<{ hash: Buffer; size: number; type: string; newest: number }>
-    extracts
-      .transaction(() => {
-        for (const { hash, size, type, newest } of parts)
-          register.run(hash, size, type.startsWith('image/') ? 'ocr' : 'text', newest, type)
-      })
-      .immediate()
-  }
+  const isOther = known !== identity || other.number('revision') < meta.number('folded')
+  if (!isOther && !wasLeftOpen) return
+  if (known !== undefined) registerAll(index, extracts)
+  if (!isOther) return
   index
     .transaction(() => {
       if (known !== undefined) index.exec('UPDATE message SET revision = 0 WHERE revision > 0')
       meta.set('folded', 0)
       meta.set('extracts', identity)
+    })
+    .immediate()
+}
+
+/** Puts the contents that extracts.db does not know into it. */
+function registerAll(index: Connection, extracts: Connection): void {
+  const register = extracts.prepare(
+    `INSERT OR IGNORE INTO content (hash, size, state, lane, why, newest, declared_type)
+     VALUES (?, ?, 'pending', ?, 'never-seen', ?, ?)`,
+  )
+  const parts = index
+    .prepare(
+      'SELECT hash, size, declared_type AS type, max(message) AS newest FROM part GROUP BY hash',
+    )
+    .all() as Array<{ hash: Buffer; size: number; type: string; newest: number }>
+  extracts
+    .transaction(() => {
+      for (const { hash, size, type, newest } of parts)
+        register.run(hash, size, type.startsWith('image/') ? 'ocr' : 'text', newest, type)
     })
     .immediate()
 }
