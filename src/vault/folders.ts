@@ -186,6 +186,8 @@ function nameOf(root: string, path: string, kind: FolderKind): string {
     const boxes = steps.filter((step) => /\.(?:imap)?mbox$/i.test(step))
     if (boxes.length > 0) steps = boxes
   }
+  // An export of Apple Mail: `Work.mbox/mbox`.
+  if (kind === 'mbox' && steps.at(-1) === 'mbox' && /\.mbox$/i.test(steps.at(-2) ?? '')) steps.pop()
   return steps
     .map((step) => {
       if (kind === 'maildir' && step.startsWith('.'))

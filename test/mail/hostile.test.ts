@@ -105,7 +105,7 @@ const CASES: Array<[string, () => string | Buffer, ((message: Message) => void)?
     'another boundary than declared, 100,000 times',
     () => typed('multipart/mixed; boundary=zz', `${times('--b\r\n\r\na\r\n', 100_000)}--b--`),
   ],
-  ['a line of 100 MB', () => body(times('a', 100_000_000)), notes('cut')],
+  ['a line of 45 MB', () => body(times('a', 45_000_000)), notes('cut')],
   [
     'quoted-printable of equals signs',
     () => typed('text/plain\r\nContent-Transfer-Encoding: quoted-printable', times('=', 3_000_000)),
