@@ -1,0 +1,162 @@
+/** Documents made to harm, through the one way in: a recorded outcome each, soon, with nothing fetched, expanded or written. */
+import { existsSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { deflateSync } from 'node:zlib'
+import { expect, test, vi } from 'vitest'
+import { readDocument } from '../../src/extract/read.js'
+import { DEFAULT_LIMITS } from '../../src/part/limits.js'
+import type { Outcome } from '../../src/part/outcome.js'
+import { docx, zip } from '../../scripts/make/office.js'
+import { pdf } from '../../scripts/make/pdf.js'
+
+vi.setConfig({ testTimeout: 120_000 })
+
+const settings = { limits: DEFAULT_LIMITS, ocr: false as const, passwords: [] }
+
+async function read(bytes: Uint8Array, name: string): Promise<Outcome> {
+  return (await readDocument({ bytes, name }, settings, 'text')).outcome
+}
+
+const textOf = (outcome: Outcome): string =>
+  outcome.kind === 'text' ? outcome.pages.map(({ text }) => text).join('\n') : ''
+
+const stateOf = (outcome: Outcome): string =>
+  outcome.kind === 'text' ? `ok ${outcome.cutBy ?? ''}`.trim() : outcome.state
+
+/** A docx whose body is this XML. */
+async function wordOf(document: string): Promise<Uint8Array> {
+  return zip({
+    '[Content_Types].xml':
+      '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>',
+    '_rels/.rels':
+      '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="word/document.xml"/></Relationships>',
+    'word/document.xml': document,
+  })
+}
+const W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+const paragraph = (text: string): string => `<w:p><w:r><w:t>${text}</w:t></w:r></w:p>`
+
+test('a document that inflates to 60 MB is cut at 50, and its beginning kept', async () => {
+  const filler = `<w:p><w:pPr><w:ind w:left="0"/></w:pPr></w:p>`.repeat(1_300_000)
+  const bytes = await wordOf(
+    `<w:document ${W}><w:body>${paragraph('before the flood')}${filler}${paragraph('after it')}</w:body></w:document>`,
+  )
+  expect(bytes.length).toBeLessThan(2_000_000)
+  const outcome = await read(bytes, 'bomb.docx')
+  expect(stateOf(outcome)).toBe('ok archive-bytes')
+  expect(textOf(outcome)).toContain('before the flood')
+  expect(textOf(outcome)).not.toContain('after it')
+})
+
+test('zips in zips are opened as deep as the limit, and what lies above is kept', async () => {
+  let bytes = await zip({ 'deepest.txt': 'level nine' })
+  for (let level = 8; level > 0; level--)
+    bytes = await zip({ [`level-${level}.txt`]: `text ${level}`, 'in.zip': bytes })
+  const outcome = await read(bytes, 'nest.zip')
+  expect(textOf(outcome)).toContain('text 1')
+  expect(textOf(outcome)).not.toContain('level nine')
+})
+
+test('a zip of 12,000 empty entries ends at the limit of entries', async () => {
+  const names = Array.from({ length: 12_000 }, (_, i) => [`${i}.txt`, ''])
+  const outcome = await read(
+    await zip(Object.fromEntries(names) as Record<string, string>),
+    'x.zip',
+  )
+  expect(stateOf(outcome)).toMatch(/^ok/)
+})
+
+test('names that climb out of an archive touch no disk', async () => {
+  const evil = join(tmpdir(), 'paperknife-evil.txt')
+  const climbing = `../../../../../../../../..${evil}`
+  const outcome = await read(await zip({ [climbing]: 'climbed', [evil]: 'absolute' }), 'climb.zip')
+  expect(textOf(outcome)).toContain('climbed')
+  expect(existsSync(evil)).toBe(false)
+})
+
+test.each([
+  ['an external entity', '<!ENTITY x SYSTEM "file:///etc/passwd">', '&x;'],
+  [
+    'entities that multiply',
+    `<!ENTITY a "${'lol'.repeat(100)}">${[...'bcdefgh'].map((n, i) => `<!ENTITY ${n} "${`&${'abcdefg'[i]};`.repeat(50)}">`).join('')}`,
+    '&h;',
+  ],
+])('%s is never expanded', async (_, entities, use) => {
+  const body = `<w:document ${W}><w:body>${paragraph(`safe ${use} words`)}</w:body></w:document>`
+  const outcome = await read(await wordOf(`<!DOCTYPE w:document [${entities}]>${body}`), 'x.docx')
+  expect(textOf(outcome)).not.toContain('root:')
+  expect(textOf(outcome).length).toBeLessThan(1000)
+  const plain = Buffer.from(
+    `<?xml version="1.0"?><!DOCTYPE r [${entities}]><r>safe ${use} words</r>`,
+  )
+  expect(textOf(await read(plain, 'x.xml')).length).toBeLessThan(1000)
+})
+
+test('XML nested 100,000 deep is cut, and recursion is not how it is read', async () => {
+  const deep = `${'<w:sdt><w:sdtContent>'.repeat(50_000)}${paragraph('down here')}`
+  const outcome = await read(
+    await wordOf(`<w:document ${W}><w:body>${paragraph('up here')}${deep}`),
+    'x.docx',
+  )
+  expect(stateOf(outcome)).toBe('ok xml-depth')
+  expect(textOf(outcome)).toContain('up here')
+})
+
+test('pages that are their own children end', async () => {
+  const looped = Buffer.from(pdf([['first page'], ['second page']]))
+    .toString('latin1')
+    .replace(/\/Kids \[[^\]]*\]/, '/Kids [2 0 R 2 0 R 2 0 R]')
+  const outcome = await read(Buffer.from(looped, 'latin1'), 'loop.pdf')
+  expect(['ok', 'damaged']).toContain(stateOf(outcome).split(' ')[0])
+})
+
+test('a picture that claims 60,000 by 60,000 pixels is declined before it is decoded', async () => {
+  const chunk = (type: string, content: Buffer): Buffer => {
+    const bytes = Buffer.alloc(12 + content.length)
+    bytes.writeUInt32BE(content.length, 0)
+    bytes.write(type, 4, 'latin1')
+    content.copy(bytes, 8)
+    return bytes
+  }
+  const header = Buffer.alloc(13)
+  header.writeUInt32BE(60_000, 0)
+  header.writeUInt32BE(60_000, 4)
+  header.set([8, 0, 0, 0, 0], 8)
+  const png = Buffer.concat([
+    Buffer.from('89504e470d0a1a0a', 'hex'),
+    chunk('IHDR', header),
+    chunk('IDAT', deflateSync(Buffer.alloc(20_000_000))),
+    chunk('IEND', Buffer.alloc(0)),
+  ])
+  const { outcome } = await readDocument(
+    { bytes: png, name: 'bomb.png' },
+    { ...settings, ocr: { languages: ['eng'], engine: 'wasm' } },
+    'ocr',
+  )
+  expect(stateOf(outcome)).toBe('too-large')
+})
+
+test('a part over 25 MB is recorded as too-large and never read', async () => {
+  expect(stateOf(await read(new Uint8Array(25_000_001), 'big.bin'))).toBe('too-large')
+})
+
+test('bytes decide: a text named docx is text, a docx named txt is a docx', async () => {
+  expect(textOf(await read(Buffer.from('plainly a text\n'), 'report.docx'))).toContain(
+    'plainly a text',
+  )
+  expect(textOf(await read(await docx(['a true document']), 'report.txt'))).toContain(
+    'a true document',
+  )
+})
+
+test('a locked document is locked, and its password opens it', async () => {
+  const bytes = pdf([['behind the door']], { password: 'sesame' })
+  expect(stateOf(await read(bytes, 'x.pdf'))).toBe('locked')
+  const { outcome } = await readDocument(
+    { bytes, name: 'x.pdf' },
+    { ...settings, passwords: ['wrong', 'sesame'] },
+    'text',
+  )
+  expect(textOf(outcome)).toContain('behind the door')
+})
