@@ -17,8 +17,15 @@ const ALL = [...DOCX, ...XLSX, ...PPTX, ...OPENDOCUMENT, ...EPUB, ...ENCRYPTED, 
 
 mkdirSync(new URL('office/', FOLDER), { recursive: true })
 const lines = ['fixture\tlane\texpect\tmade by\twhy it exists']
-for (const { name, why, make, lane = 'text', expect = 'ok' } of ALL) {
-  writeFileSync(new URL(`office/${name}`, FOLDER), await make())
-  lines.push(['office/' + name, lane, expect, 'scripts/make-office-fixtures.ts', why].join('\t'))
+for (const {
+  name,
+  why,
+  make,
+  lane = 'text',
+  expect = 'ok',
+  madeBy = 'scripts/make-office-fixtures.ts',
+} of ALL) {
+  if (make) writeFileSync(new URL(`office/${name}`, FOLDER), await make())
+  lines.push(['office/' + name, lane, expect, madeBy, why].join('	'))
 }
 writeFileSync(new URL('office.manifest.tsv', FOLDER), lines.join('\n') + '\n')

@@ -72,7 +72,7 @@ async function readWord(source: Source, sink: TextSink, context: Context): Promi
   await writeProperties(pack, sink)
   await inside.read()
   return {
-    empty: inside.hasPictures ? 'only-images' : 'no-content',
+    empty: inside.emptyReason,
     ...(pack.problem && { partial: pack.problem }),
   }
 }

@@ -62,7 +62,7 @@ async function readBook(source: Source, sink: TextSink, context: Context): Promi
   for (const picture of book?.pictures ?? []) inside.collectPicture(picture)
   await inside.read()
   return {
-    empty: inside.hasPictures ? 'only-images' : 'no-content',
+    empty: inside.emptyReason,
     ...(pack.problem && { partial: pack.problem }),
   }
 }

@@ -45,7 +45,7 @@ async function readHangul(source: Source, sink: TextSink, context: Context): Pro
   for (const { name } of pack.entries) if (/^BinData\//i.test(name)) inside.collectPicture(name)
   await inside.read()
   return {
-    empty: inside.hasPictures ? 'only-images' : 'no-content',
+    empty: inside.emptyReason,
     ...(pack.problem && { partial: pack.problem }),
   }
 }

@@ -10,6 +10,7 @@ import { Declined, type Context, type Extractor, type Facts, type Source } from 
 import { Flow } from './office/flow.js'
 import { Inside } from './office/inside.js'
 import { ContentHandler, type OpenDocumentKind } from './office/opendocument-content.js'
+import { decryptMembers, ManifestHandler } from './office/opendocument-decrypt.js'
 import { MetaHandler, StylesHandler } from './office/opendocument-parts.js'
 import { OfficePackage, writeLink } from './office/package.js'
 import type { TextSink } from './sink.js'
@@ -61,8 +62,7 @@ function kindOf(type: string): OpenDocumentKind {
 
 async function readPackage(source: Source, sink: TextSink, context: Context): Promise<Facts> {
   const pack = await OfficePackage.open(source, context)
-  const manifest = await pack.bytes('META-INF/manifest.xml')
-  if (manifest?.includes('encryption-data')) throw new Declined('locked', 'password needed')
+  await unlock(pack, context)
   if (!pack.member('content.xml')) throw new Declined('damaged', 'no content part')
   const kind = kindOf(source.type)
   const inside = new Inside(pack, context)
@@ -109,9 +109,24 @@ async function readPackage(source: Source, sink: TextSink, context: Context): Pr
   await inside.read()
   return {
     ...(kind !== 'text' && { pageCount: sink.pageNumber }),
-    empty: inside.hasPictures ? 'only-images' : 'no-content',
+    empty: inside.emptyReason,
     ...(pack.problem && { partial: pack.problem }),
   }
+}
+
+/** Opens an encrypted document with the passwords there are. @throws {Declined} `locked` */
+async function unlock(pack: OfficePackage, context: Context): Promise<void> {
+  const manifest = new ManifestHandler()
+  const entry = pack.member('META-INF/manifest.xml')
+  if (entry) await scanEntry(entry, context.budget, manifest)
+  if (manifest.encrypted.size === 0) return
+  const isOpen = decryptMembers(
+    manifest,
+    (name) => pack.member(name),
+    context.settings.passwords,
+    () => context.budget.checkTime(),
+  )
+  if (!isOpen) throw new Declined('locked', 'password needed')
 }
 
 function readFlat(source: Source, sink: TextSink, context: Context): Promise<Facts> {

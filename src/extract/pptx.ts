@@ -82,7 +82,7 @@ async function readPowerPoint(source: Source, sink: TextSink, context: Context):
   }
   return {
     pageCount: slides.length,
-    empty: inside.hasPictures ? 'only-images' : 'no-content',
+    empty: inside.emptyReason,
     ...(pack.problem && { partial: pack.problem }),
   }
 }

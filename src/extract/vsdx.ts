@@ -70,7 +70,7 @@ async function readVisio(source: Source, sink: TextSink, context: Context): Prom
   }
   return {
     pageCount: pages.length,
-    empty: inside.hasPictures ? 'only-images' : 'no-content',
+    empty: inside.emptyReason,
     ...(pack.problem && { partial: pack.problem }),
   }
 

@@ -102,7 +102,7 @@ async function readExcel(source: Source, sink: TextSink, context: Context): Prom
   }
   return {
     pageCount: sheets.length,
-    empty: inside.hasPictures ? 'only-images' : 'no-content',
+    empty: inside.emptyReason,
     ...(pack.problem && { partial: pack.problem }),
   }
 }

@@ -3,9 +3,9 @@ import { expect, test } from 'vitest'
 import { readDocument } from '../../src/extract/read.js'
 import { DEFAULT_LIMITS } from '../../src/part/limits.js'
 
-const LOCKED = new Uint8Array(
-  readFileSync(new URL('../fixtures/office/locked.docx', import.meta.url)),
-)
+const fixture = (name: string): Uint8Array =>
+  new Uint8Array(readFileSync(new URL(`../fixtures/office/${name}`, import.meta.url)))
+const LOCKED = fixture('locked.docx')
 
 test.each([
   ['without a password', []],
@@ -26,4 +26,15 @@ test('a document under a password is read when the password is in the list', asy
     'text',
   )
   expect(outcome.kind === 'text' && outcome.pages[0]?.text).toContain('Household budget')
+})
+
+test('an OpenDocument under a password is read when the password is in the list', async () => {
+  const read = async (passwords: string[]): Promise<unknown> => {
+    const settings = { limits: DEFAULT_LIMITS, ocr: false as const, passwords }
+    const { outcome } = await readDocument({ bytes: fixture('locked.odt') }, settings, 'text')
+    return outcome.kind === 'text' ? outcome.pages[0]?.text : outcome.state
+  }
+  expect(await read([])).toBe('locked')
+  expect(await read(['herring'])).toBe('locked')
+  expect(await read(['herring', 'gull'])).toContain('Minutes of the garden club')
 })

@@ -3,6 +3,7 @@
  * the nest. Without OCR a picture is only counted.
  */
 import { posix } from 'node:path'
+import type { EmptyReason } from '../../part/states.js'
 import type { Context } from '../extractor.js'
 import { inflateHead, type ZipEntry } from '../zip.js'
 import type { OfficePackage, Relationships } from './package.js'
@@ -25,6 +26,12 @@ export class Inside {
   constructor(pack: OfficePackage, context: Context) {
     this.#pack = pack
     this.#context = context
+  }
+
+  /** Why the document has no text, should it have none. */
+  get emptyReason(): EmptyReason {
+    if (!this.hasPictures) return 'no-content'
+    return this.#context.lane === 'ocr' ? 'no-text-found' : 'only-images'
   }
 
   /** Notes the pictures and embedded documents a part refers to. */
