@@ -154,7 +154,6 @@ async function readTar(bytes: Uint8Array, context: Context): Promise<Facts> {
       for await (const chunk of entry as AsyncIterable<Buffer>) chunks.push(chunk)
       if ((type !== 'file' && type !== 'contiguous-file') || LITTER.test(name)) continue
       const content = Buffer.concat(chunks)
-      context.budget.takeBytes(content.length)
       await context.nested(content, name)
       read++
     }

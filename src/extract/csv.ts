@@ -58,10 +58,12 @@ interface Cell {
 /** Cells in order. A quote that is never closed ends with its line, so that one stray quote does not swallow the rest. */
 function* cells(text: string, delimiter: string): Generator<Cell> {
   let at = 0
+  let unclosed = 0
   while (at < text.length) {
     let content: string
     if (text[at] === '"') {
-      const end = closingQuote(text, at, delimiter)
+      const end = unclosed < UNCLOSED_MAX ? closingQuote(text, at, delimiter) : -1
+      if (end < 0) unclosed++
       if (end > 0) {
         content = text.slice(at + 1, end).replaceAll('""', '"')
         at = end + 1
@@ -82,6 +84,8 @@ function* cells(text: string, delimiter: string): Generator<Cell> {
   }
 }
 
+/** After so many quotes that nothing closes, quotes are no quotes here. */
+const UNCLOSED_MAX = 50
 /** A quoted cell longer than this was never closed. */
 const QUOTED_MAX = 200_000
 

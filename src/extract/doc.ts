@@ -35,7 +35,6 @@ export const doc: Extractor = {
 function readWord(ole: OleFile, sink: TextSink, context: Context): Facts {
   let main = ole.readPath('WordDocument')
   if (!main || main.length < 0x200) throw new Error('no WordDocument stream')
-  context.budget.takeBytes(main.length)
   if (main.readUInt16LE(0) !== 0xa5ec && main.readUInt16LE(0) !== 0xa5dc)
     throw new Error('no Word document header')
   let fib = readHeader(main)
@@ -359,7 +358,7 @@ class Story {
       line = ''
       for (const link of links.splice(0)) this.#sink.line(link)
     }
-    for (const piece of text.match(/[^\0-\x1f\xad]+|[\0-\x1f\xad]/g) ?? []) {
+    for (const [piece] of text.matchAll(/[^\0-\x1f\xad]+|\0+|[\x01-\x1f\xad]/g)) {
       const code = piece.charCodeAt(0)
       if (code >= 32 && code !== 0xad) {
         const shown = this.#decode(piece)
@@ -369,6 +368,7 @@ class Story {
         continue
       }
       if (code === 0x13) {
+        if (fields.length >= FIELDS_MAX) continue
         fields.push({ isInstruction: true, says: '' })
         instructions++
       } else if (code === 0x14) {
@@ -398,6 +398,8 @@ class Story {
   }
 }
 
+/** Fields open at one time; more are damage. */
+const FIELDS_MAX = 1_000
 /** Ends a cell; behind another one it ends the row. */
 const CELL_END = 0x07
 

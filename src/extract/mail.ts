@@ -52,7 +52,6 @@ export async function readMail(bytes: Uint8Array, sink: TextSink, context: Conte
       context.declined(part.name || `part ${part.path}`, 'too-large', `${part.size} bytes`)
       continue
     }
-    context.budget.takeBytes(part.bytes.length)
     await context.nested(part.bytes, part.name || `part ${part.path}`, part.declaredType)
   }
 }

@@ -4,7 +4,7 @@
  * An own reader over ole.ts: @kenjiuno/msgreader 1.28.0 gives the same texts, but follows cyclic sectors and copies each
  * attachment through arrays of numbers. What is written is mapi/message.ts.
  */
-import type { Extractor } from './extractor.js'
+import type { Context, Extractor } from './extractor.js'
 import {
   codePageOf,
   KIND,
@@ -15,6 +15,7 @@ import {
   type Properties,
 } from './mapi/message.js'
 import { OleFile, type OleEntry } from './ole.js'
+import { readBelow, readCounted } from './ole-embedded.js'
 import { writeOleFile } from './ole-write.js'
 
 export const msg: Extractor = {
@@ -28,18 +29,18 @@ export const msg: Extractor = {
     const ole = new OleFile(bytes)
     const tree = new Storages(ole)
     const names = readNames(ole)
-    const properties = readProperties(ole, tree, '', names)
+    const properties = readProperties(ole, tree, '', names, context)
     if (properties.size === 0) throw new Error('no properties in the message')
     const codePage = codePageOf(properties)
     const recipients = tree
       .below('')
       .filter(({ name }) => /^__recip_version1\.0_/i.test(name))
       .slice(0, RECIPIENTS_MAX)
-      .map(({ path }) => readProperties(ole, tree, `${path}/`, names))
+      .map(({ path }) => readProperties(ole, tree, `${path}/`, names, context))
     await writeMessage(
       properties,
       recipients,
-      attachments(ole, tree, codePage),
+      attachments(ole, tree, codePage, context),
       sink,
       context,
       codePage,
@@ -91,10 +92,13 @@ function readNames(ole: OleFile): Names {
   return names
 }
 
-/** Bytes of one property read; attachments are read apart. */
-const PROPERTY_BYTES = 30_000_000
-
-function readProperties(ole: OleFile, tree: Storages, above: string, names: Names): Properties {
+function readProperties(
+  ole: OleFile,
+  tree: Storages,
+  above: string,
+  names: Names,
+  context: Context,
+): Properties {
   const properties: Properties = new Map()
   for (const entry of tree.below(above)) {
     const match = STREAM.exec(entry.name)
@@ -105,7 +109,7 @@ function readProperties(ole: OleFile, tree: Storages, above: string, names: Name
     const named = names.get(tag)
     properties.set(tag, {
       kind,
-      value: ole.read(entry, PROPERTY_BYTES),
+      value: readCounted(ole, entry, context),
       ...(named && { named }),
     })
   }
@@ -123,11 +127,16 @@ function readProperties(ole: OleFile, tree: Storages, above: string, names: Name
   return properties
 }
 
-function* attachments(ole: OleFile, tree: Storages, codePage: number): Generator<Attachment> {
+function* attachments(
+  ole: OleFile,
+  tree: Storages,
+  codePage: number,
+  context: Context,
+): Generator<Attachment> {
   for (const { name, path } of tree.below('')) {
     if (!/^__attach_version1\.0_/i.test(name)) continue
     const above = `${path}/`
-    const properties = readProperties(ole, tree, above, new Map())
+    const properties = readProperties(ole, tree, above, new Map(), context)
     const text = (tag: number): string => textOf(properties.get(tag), codePage).trim()
     const data = tree
       .below(above)
@@ -137,19 +146,19 @@ function* attachments(ole: OleFile, tree: Storages, codePage: number): Generator
     yield {
       name: isMessage && given !== '' && !/\.msg$/i.test(given) ? `${given}.msg` : given,
       declaredType: text(TAG.attachmentType),
-      bytes: data && (data.kind === 'stream' ? ole.read(data) : asFile(ole, `${data.path}/`)),
+      bytes:
+        data &&
+        (data.kind === 'stream'
+          ? readCounted(ole, data, context)
+          : asFile(ole, `${data.path}/`, context)),
     }
   }
 }
 
 /** A storage as a compound file of its own; a message takes the list of names along. */
-function asFile(ole: OleFile, above: string): Buffer {
-  const lower = above.toLowerCase()
-  const streams = ole.entries
-    .filter(({ kind, path }) => kind === 'stream' && path.toLowerCase().startsWith(lower))
-    .map((entry) => [entry.path.slice(above.length), ole.read(entry)] as const)
-  const names = ole.entries
-    .filter(({ kind, path }) => kind === 'stream' && path.toLowerCase().startsWith(NAMES))
-    .map((entry) => [entry.path, ole.read(entry)] as const)
-  return writeOleFile([...streams, ...names])
+function asFile(ole: OleFile, above: string, context: Context): Buffer {
+  const names = readBelow(ole, NAMES, context).map(
+    ([path, bytes]) => [NAMES + path, bytes] as const,
+  )
+  return writeOleFile([...readBelow(ole, above, context), ...names])
 }

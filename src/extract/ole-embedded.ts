@@ -3,7 +3,7 @@
  * documents that lie in a storage of their own.
  */
 import { Declined, type Context, type Extractor } from './extractor.js'
-import { OleFile } from './ole.js'
+import { OleFile, type OleEntry } from './ole.js'
 import { writeOleFile } from './ole-write.js'
 
 /** Streams that are a file by themselves. */
@@ -76,31 +76,43 @@ async function readObject(
   for (const stream of streams) {
     const streamName = stream.name.toLowerCase()
     if (streamName === '\x01ole10native') {
-      const file = ole10Native(ole.read(stream))
+      const file = ole10Native(readCounted(ole, stream, context))
       if (!file) return false
-      context.budget.takeBytes(file.bytes.length)
       await context.nested(file.bytes, file.name || name)
       return true
     }
     if (WHOLE.has(streamName)) {
-      const bytes = ole.read(stream)
+      const bytes = readCounted(ole, stream, context)
       if (bytes.length < 4) continue
-      context.budget.takeBytes(bytes.length)
       await context.nested(bytes, name)
       return true
     }
     if (DOCUMENT.has(streamName) && above !== '') {
-      const bytes = writeOleFile(
-        ole.entries
-          .filter(({ kind, path }) => kind === 'stream' && path.toLowerCase().startsWith(lower))
-          .map((entry) => [entry.path.slice(above.length), ole.read(entry)]),
-      )
-      context.budget.takeBytes(bytes.length)
+      const bytes = writeOleFile(readBelow(ole, above, context))
       await context.nested(bytes, name)
       return true
     }
   }
   return false
+}
+
+/** A stream's bytes, counted: many entries may name the same sectors. @throws {Cut} `archive-bytes` */
+export function readCounted(ole: OleFile, entry: OleEntry, context: Context): Buffer {
+  const bytes = ole.read(entry, context.budget.bytesLeft + 1)
+  context.budget.takeBytes(bytes.length)
+  return bytes
+}
+
+/** Paths and bytes of all streams below a storage, the paths from there. @throws {Cut} `archive-bytes` */
+export function readBelow(
+  ole: OleFile,
+  above: string,
+  context: Context,
+): Array<readonly [path: string, bytes: Buffer]> {
+  const lower = above.toLowerCase()
+  return ole.entries
+    .filter(({ kind, path }) => kind === 'stream' && path.toLowerCase().startsWith(lower))
+    .map((entry) => [entry.path.slice(above.length), readCounted(ole, entry, context)] as const)
 }
 
 /** Ole10Native: a file with its name. Some writers leave the names out and give bytes only. */

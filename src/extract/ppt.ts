@@ -73,7 +73,6 @@ async function readPpt({ bytes }: Source, sink: TextSink, context: Context): Pro
   const ole = new OleFile(bytes)
   const stream = ole.readPath('PowerPoint Document')
   if (!stream) throw new Error('no PowerPoint Document stream')
-  context.budget.takeBytes(stream.length)
   const user = ole.readPath('Current User')
   if (user && user.length >= 20 && user.readUInt32LE(12) === ENCRYPTED)
     throw new Declined('locked', 'password needed')

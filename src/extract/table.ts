@@ -11,6 +11,7 @@ import { image } from './image.js'
 import { libarchive } from './libarchive.js'
 import { mail, mbox } from './mail.js'
 import { msg } from './msg.js'
+import { officeXml } from './office-xml.js'
 import { officeEncrypted } from './office-encrypted.js'
 import { oleObject } from './ole-embedded.js'
 import { opendocument } from './opendocument.js'
@@ -59,6 +60,7 @@ export const EXTRACTORS: readonly Extractor[] = [
   html,
   csv,
   calendar,
+  officeXml,
   xml,
   plain,
 ]

@@ -35,7 +35,6 @@ async function readXls({ bytes }: Source, sink: TextSink, context: Context): Pro
     ? (ole.readPath('Workbook') ?? ole.readPath('Book'))
     : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   if (!given || given.length < 8) throw new Error('no Workbook stream')
-  context.budget.takeBytes(given.length)
   const stream = unlocked(given, context.settings.passwords)
 
   const book = new Workbook(sink, context)

@@ -14,13 +14,7 @@ export const xml: Extractor = {
   name: 'xml',
   version: 1,
   title: 'XML, SVG',
-  types: [
-    'text/xml',
-    'image/svg+xml',
-    'application/vnd.ms-spreadsheetml+xml',
-    'application/vnd.ms-wordml+xml',
-    'application/vnd.ms-office.flat-opc+xml',
-  ],
+  types: ['text/xml', 'image/svg+xml'],
   extensions: ['xml', 'svg'],
   lane: 'text',
   async extract({ bytes, charset, type }, sink, { budget }) {
@@ -36,7 +30,7 @@ export const xml: Extractor = {
       pending = ''
       if (text === '') return
       // feeds carry pages as escaped markup
-      sink.line(!isSvg && /<\/?[a-z][^>]*>/i.test(text) ? htmlText(text) : text)
+      sink.line(!isSvg && /<\/?[a-z][^>]{0,1000}>/i.test(text) ? htmlText(text) : text)
     }
     const parser = new Parser(
       {

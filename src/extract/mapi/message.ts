@@ -146,7 +146,6 @@ export async function writeMessage(
   }
   for (const { name, declaredType, bytes } of attachments) {
     if (!bytes) continue
-    context.budget.takeBytes(bytes.length)
     await context.nested(bytes, name || 'attachment', declaredType)
   }
 }
