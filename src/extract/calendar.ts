@@ -13,7 +13,7 @@ export const calendar: Extractor = {
   types: ['text/calendar', 'text/vcard'],
   extensions: ['ics', 'vcf'],
   lane: 'text',
-  async extract({ bytes, charset }, sink) {
+  async extract({ bytes, charset }, sink, { budget }) {
     const { decodeText } = await import('../mail/charset.js')
     const { htmlText } = await import('../mail/html.js')
     const { wideEncoding } = await import('./sniff-text.js')
@@ -23,11 +23,15 @@ export const calendar: Extractor = {
     const raw = unfold(file.toString('latin1'))
     const all = decodeText(Buffer.from(raw, 'latin1'), { declared: charset })
     const decode = (text: string, name: string): string =>
-      decodeText(Buffer.from(text, 'latin1'), { declared: name || all.charset }).text
+      name === '' && ASCII.test(text)
+        ? text
+        : decodeText(Buffer.from(text, 'latin1'), { declared: name || all.charset }).text
 
     let zone = 0
     let written = ''
+    let lines = 0
     for (const rawLine of raw.split('\n')) {
+      if ((++lines & 0xfff) === 0) budget.checkTime()
       const property = parseLine(rawLine)
       if (!property) continue
       const { name, parameters } = property
@@ -58,7 +62,7 @@ export const calendar: Extractor = {
         .join(' ')
       // FN repeats N, X-ALT-DESC repeats DESCRIPTION
       if (line === '' || written.includes(line)) continue
-      written += `${line}\n`
+      written = `${line}\n${written.slice(0, WRITTEN_CHARS)}`
       sink.line(line)
     }
   },
@@ -74,6 +78,12 @@ function unfold(text: string): string {
     )
 }
 
+/** Text of an event that is remembered, so as not to write the same twice. */
+const WRITTEN_CHARS = 20_000
+/** Name and parameters of a property stand within so many characters. */
+const HEAD_CHARS = 4_000
+const ASCII = /^[\t -~]*$/
+
 interface Property {
   name: string
   parameters: string
@@ -82,16 +92,19 @@ interface Property {
 
 /** `group.NAME;PARAMETER="a:b":value`; a colon inside quotes belongs to the parameter. */
 function parseLine(line: string): Property | undefined {
-  const match = /^(?:[\w-]+\.)?([A-Za-z][\w-]*)((?:;(?:"[^"]*"|[^":])*)?):(.*)$/.exec(line)
+  const match = /^(?:[\w-]+\.)?([A-Za-z][\w-]*)((?:;(?:"[^"]*"|[^":])*)?):/.exec(
+    line.slice(0, HEAD_CHARS),
+  )
   if (!match) return undefined
   return {
     name: (match[1] as string).toUpperCase(),
     parameters: (match[2] as string).slice(1),
-    value: match[3] as string,
+    value: line.slice(match[0].length),
   }
 }
 
 function parameter(parameters: string, name: string): string {
+  if (parameters === '') return ''
   const match = new RegExp(`(?:^|;)${name}=("[^"]*"|[^;]*)`, 'i').exec(parameters)
   return (match?.[1] ?? '').replace(/^"|"$/g, '').replace(/\^n/g, '\n').replace(/\^'/g, '"')
 }

@@ -30,7 +30,7 @@ export const xml: Extractor = {
       pending = ''
       if (text === '') return
       // feeds carry pages as escaped markup
-      sink.line(!isSvg && /<\/?[a-z][^>]{0,1000}>/i.test(text) ? htmlText(text) : text)
+      sink.line(!isSvg && text.includes('</') && text.includes('>') ? htmlText(text) : text)
     }
     const parser = new Parser(
       {
@@ -47,7 +47,9 @@ export const xml: Extractor = {
             if (isWorthReading(attribute, value)) sink.line(value)
         },
         ontext(text) {
-          if (silent === 0) pending += text
+          if (silent > 0) return
+          pending += text
+          if (pending.length > CHUNK) flush()
         },
         onclosetag(name) {
           depth--
