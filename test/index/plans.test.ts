@@ -1,0 +1,130 @@
+import fs from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { Searcher, type SearchOptions } from '../../src/index/search.js'
+import { plant, type PlantedVault } from './planted.js'
+
+let vault: PlantedVault
+let db: Database.Database
+let extracts: Database.Database
+let searcher: Searcher
+let statements: string[] = []
+
+beforeAll(() => {
+  const letters = Array.from({ length: 300 }, (_, n) => ({
+    subject: n % 3 === 0 ? 'budget' : `word${n}`,
+    from: `anna${n % 7} <anna${n % 7}@north.example>`,
+    body: n % 2 === 0 ? `meeting abx${n} 東京` : 'plan',
+    flags: n % 5 === 0 ? 0 : 1,
+    size: n * 1_000,
+    attachments: n % 10 === 0 ? [{ name: `file${n}.pdf`, pages: ['warranty of the budget'] }] : [],
+  }))
+  vault = plant(letters)
+  const log = (sql: unknown): unknown => statements.push(String(sql))
+  db = new Database(join(vault.directory, 'index.db'), { readonly: true, verbose: log })
+  extracts = new Database(join(vault.directory, 'extracts.db'), { readonly: true })
+  searcher = new Searcher({ index: db, extracts })
+})
+afterAll(() => {
+  db.close()
+  extracts.close()
+  vault.close()
+})
+
+/** Lines of the plans of every statement that a search runs. */
+async function plans(query: string, options: SearchOptions): Promise<Array<[string, string]>> {
+  statements = []
+  await searcher.search(query, { limit: 500, ...options })
+  const run = [...new Set(statements)].filter((sql) => /^\s*SELECT/i.test(sql))
+  expect(run.length).toBeGreaterThan(0)
+  return run.flatMap((sql) =>
+    (db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all() as Array<{ detail: string }>).map(
+      ({ detail }): [string, string] => [detail, sql],
+    ),
+  )
+}
+
+const QUERIES: ReadonlyArray<[string, SearchOptions]> = [
+  ['', {}],
+  ['budget', {}],
+  ['budget meeting', {}],
+  ['"budget"', {}],
+  ['bud*', {}],
+  ['abx', {}],
+  ['abx budget', {}],
+  ['ab', {}],
+  ['a', {}],
+  ['budget -meeting', {}],
+  ['-budget', {}],
+  ['budget OR plan', {}],
+  ['from:anna1 budget', {}],
+  ['attachment:warranty', {}],
+  ['東京', {}],
+  ['京', {}],
+  ['is:unread', {}],
+  ['is:unread budget', {}],
+  ['(is:unread OR is:flagged) budget', {}],
+  ['is:unread OR budget', {}],
+  ['in:inbox', {}],
+  ['in:inbox budget', {}],
+  ['larger:200k', {}],
+  ['larger:200k budget', {}],
+  ['on:2020', {}],
+  ['on:2020 budget', {}],
+  ['has:attachment', {}],
+  ['type:pdf budget', {}],
+  ['thread:1@planted.example', {}],
+  ['buget', {}],
+  ['budget', { sort: 'relevance' }],
+  ['budget', { by: 'thread' }],
+  ['budget', { by: 'document' }],
+  ['budget', { after: '1577840000' }],
+]
+
+test.each(QUERIES)('%s %j reads through an index and sorts no matches', async (query, options) => {
+  for (const [detail, sql] of await plans(query, options)) {
+    const shown = `${detail}\n${sql}`
+    expect(shown).not.toMatch(/^CORRELATED/)
+    // a word is asked by MATCH (M…) in every use of the word table, with row id limits where there are any
+    if (/^SCAN (words|term_gram|g) /.test(detail))
+      expect(shown).toMatch(/VIRTUAL TABLE INDEX \d+:.*M\d/)
+    // small tables and lists of the query itself may be read whole, and an index up to a cap
+    else if (/^SCAN /.test(detail)) {
+      expect(shown).toMatch(
+        /^SCAN (folder|message USING INDEX[^]*LIMIT 30000|json_each|CONSTANT ROW|\(subquery|t\b|gram_count|meta)/,
+      )
+    }
+    // sorting: terms of one word, sizes (at most some ten thousand, counted before), never messages by date
+    if (/TEMP B-TREE/.test(detail)) expect(sql).toMatch(/FROM term|\) t\b|message_size|thread IN/)
+  }
+})
+
+test('a search opens no file and reads no kept text, but for its excerpts', async () => {
+  const opened = [
+    vi.spyOn(fs, 'openSync'),
+    vi.spyOn(fs, 'readFileSync'),
+    vi.spyOn(fs, 'open'),
+    vi.spyOn(fs.promises, 'readFile'),
+  ]
+  try {
+    for (const [query, options] of QUERIES) {
+      if (options.by === 'document') continue
+      statements = []
+      await searcher.search(query, { limit: 500, ...options })
+      expect(statements.filter((sql) => /\b(body|content_text)\b\s+WHERE/.test(sql))).toEqual([])
+    }
+    for (const spy of opened) expect(spy).not.toHaveBeenCalled()
+  } finally {
+    for (const spy of opened) spy.mockRestore()
+  }
+})
+
+test('the number of statements does not grow with the hits', async () => {
+  const count = async (limit: number): Promise<number> => {
+    statements = []
+    await searcher.search('meeting', { limit })
+    return statements.length
+  }
+  expect(await count(150)).toBeLessThanOrEqual((await count(60)) + 1)
+})
