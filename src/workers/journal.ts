@@ -3,7 +3,8 @@
  *
  * A process that dies of a document (a crash in native code, the system's memory killer) cannot say
  * which. One file a thread names the item in work, written before it is begun and emptied after the
- * task: at the next start it is known who did it, and nobody else pays for it.
+ * task: at the next start it is known who did it, and nobody else pays for it. Only a help: where it
+ * cannot be written (a full disk), work goes on without it.
  */
 import { ftruncateSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,7 +16,7 @@ const fileOf = (directory: string, thread: number): string => join(directory, `w
 
 /** The thread's own hand on its file. */
 export class Journal {
-  readonly #file: number
+  readonly #file: number | undefined
   #written = 0
 
   /**
@@ -23,26 +24,37 @@ export class Journal {
    * @param thread number of the thread in its pool
    */
   constructor(directory: string, thread: number) {
-    this.#file = openSync(fileOf(directory, thread), 'w', 0o600)
+    this.#file = attempt(() => openSync(fileOf(directory, thread), 'w', 0o600))
   }
 
   begin(item: InWork): void {
+    const file = this.#file
+    if (file === undefined) return
     const line = JSON.stringify(item)
     // Spaces over what a longer line left behind: one call, and never half of two lines.
     this.#written = Math.max(this.#written, Buffer.byteLength(line))
-    writeSync(this.#file, line.padEnd(this.#written), 0)
+    attempt(() => writeSync(file, line.padEnd(this.#written), 0))
   }
 
   /** Nothing is in work. */
   end(): void {
-    ftruncateSync(this.#file, 0)
+    const file = this.#file
+    if (file !== undefined) attempt(() => ftruncateSync(file, 0))
     this.#written = 0
+  }
+}
+
+function attempt<T>(write: () => T): T | undefined {
+  try {
+    return write()
+  } catch {
+    return undefined
   }
 }
 
 /** The main side's word that a thread's item is accounted for. */
 export function forgetJournal(directory: string, thread: number): void {
-  rmSync(fileOf(directory, thread), { force: true })
+  attempt(() => rmSync(fileOf(directory, thread), { force: true }))
 }
 
 /** What was in work when an earlier process died, with the number of its thread. */

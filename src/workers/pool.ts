@@ -97,6 +97,8 @@ interface Running {
   stageRss: number
   end: AbortController
   fault?: Fault
+  /** What the caller's own `onAnswer` threw: not the thread's fault, and the caller's to hear. */
+  thrown?: { error: unknown }
   onReply: (reply: Reply) => void
 }
 
@@ -156,7 +158,8 @@ export class WorkerPool {
    * @param onAnswer called for each finished item, in order, some of them before the task ends
    * @param signal ends the task; the item in work is then `interrupted`
    * @param isolated in a process of its own, for what may end the process
-   * @returns what ended the task early, or undefined when every item was answered. Never rejects.
+   * @returns what ended the task early, or undefined when every item was answered
+   * @throws what `onAnswer` threw, and nothing else; the task is then ended
    */
   async run<T extends Task>(
     task: T,
@@ -192,16 +195,19 @@ export class WorkerPool {
       stageRss: process.memoryUsage.rss(),
       end: new AbortController(),
       onReply: (reply) => {
-        if ('threw' in reply) {
-          onAnswer(reply.item, {
-            threw: reply.threw,
-            ...(reply.code !== undefined && { code: reply.code }),
-          })
-          return
+        if (running.thrown) return
+        try {
+          if ('threw' in reply) {
+            const { item, ...threw } = reply
+            onAnswer(item, threw)
+          } else {
+            slot.ocrPages += ocrPagesOf(reply.answer)
+            onAnswer(reply.item, reply.answer as Answers[T['kind']])
+          }
+        } catch (error) {
+          running.thrown = { error }
+          this.#end(slot, 'interrupted', 'stopped')
         }
-        const { answer } = reply
-        slot.ocrPages += ocrPagesOf(answer)
-        onAnswer(reply.item, answer as Answers[T['kind']])
       },
     }
     slot.running = running
@@ -256,6 +262,7 @@ export class WorkerPool {
       }
       this.#wake()
     }
+    if (running.thrown) throw running.thrown.error
     return fault
   }
 

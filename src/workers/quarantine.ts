@@ -29,7 +29,7 @@ export function runQuarantined(
   onAnswer: (item: number, answer: Answers[Task['kind']] | Threw) => void,
   signal: AbortSignal | undefined,
 ): Promise<Fault | undefined> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const child = fork(childFile(), {
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
@@ -47,7 +47,12 @@ export function runQuarantined(
     child.on('message', (message: FromQuarantine) => {
       if (message.kind === 'answer') {
         answered = message.item + 1
-        onAnswer(message.item, message.answer)
+        try {
+          onAnswer(message.item, message.answer)
+        } catch (error) {
+          child.kill('SIGKILL')
+          reject(error as Error)
+        }
         return
       }
       isEnded = true

@@ -203,6 +203,17 @@ test('a stopped task is interrupted, and a pool that closes leaves nothing waiti
   expect((await waiting).fault).toMatchObject({ kind: 'interrupted' })
 })
 
+test('what the caller throws at an answer is the caller’s to hear, and no fault of the thread', async () => {
+  const from = open()
+  const full = new Error('no space left')
+  await expect(
+    from.run({ kind: 'document', file: fault(WELL), lane: 'text' }, () => {
+      throw full
+    }),
+  ).rejects.toBe(full)
+  await expectStillWell(from)
+})
+
 test('a file that cannot be read answers with the code of the file system', async () => {
   const { answer } = await read(open(), join(folder, 'missing.txt'))
   expect(answer).toMatchObject({ code: 'ENOENT' })
