@@ -51,6 +51,13 @@ export const BENCHES: readonly Bench[] = [
     load: () => import('./startup.js'),
   },
   {
+    name: 'ocr',
+    summary:
+      'CPU seconds a page by engine, resolution and language, over the bare engine; pages a minute',
+    flags: { dpi: 'N', runs: 'N', seconds: 'N' },
+    load: () => import('./ocr.js'),
+  },
+  {
     name: 'compare',
     summary: 'two reports side by side: compare A.json B.json',
     flags: {},

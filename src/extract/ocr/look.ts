@@ -32,7 +32,9 @@ export function lookAt(picture: Picture): Look {
   const small = factor < 1 ? scaled(picture, factor) : picture
   const scale = picture.width / small.width
   const dark = lookFor(small, false)
-  const light = lookFor(small, true)
+  // A page full of dark letters is not looked at twice.
+  const isSure = dark.letters >= LETTERS_SURE && dark.letters > dark.marks * 0.6
+  const light = isSure ? dark : lookFor(small, true)
   const look = light.letters > dark.letters * 1.5 ? light : dark
   return { ...look, letterHeight: look.letterHeight * scale }
 }

@@ -19,10 +19,13 @@ export interface Prepared {
 }
 
 /** Median height of letters: below the first they are enlarged, above the last shrunk, both to what lies between. */
-const LETTERS_SMALL = 16
+const LETTERS_SMALL = 13.5
 const LETTERS_WANTED = 21
 const LETTERS_SHRUNK = 30
 const LETTERS_LARGE = 48
+/** Characters of many strokes need more: at 19 pixels the WASM engine reads Japanese with a confidence of 19, at 25 of 92. */
+const SQUARE_SMALL = 24
+const SQUARE_WANTED = 28
 const ENLARGE_MAX = 4
 /** A lean of less is read as well without, degrees; one of more is no lean of a page. */
 const LEVEL_MIN = 0.4
@@ -36,15 +39,16 @@ const LEVEL_MAX = 32
 export function stretched(picture: Picture): Picture | undefined {
   const counts = new Uint32Array(256)
   for (const value of picture.grey) counts[value]!++
-  const few = picture.grey.length / 2000
-  const edge = (from: number, step: number): number => {
+  const edge = (few: number, from: number, step: number): number => {
     let sum = 0
     let value = from
     while (value >= 0 && value <= 255 && (sum += counts[value]!) <= few) value += step
     return Math.max(0, Math.min(255, value))
   }
-  const low = edge(0, 1)
-  const high = edge(255, -1)
+  const range = (few: number): [number, number] => [edge(few, 0, 1), edge(few, 255, -1)]
+  let [low, high] = range(picture.grey.length / 2000)
+  // One line on a large sheet is less ink than that.
+  if (high - low < RANGE_BLANK) [low, high] = range(Math.min(100, picture.grey.length / 2000))
   if (high - low < RANGE_BLANK) return undefined
   if (high - low > RANGE_GOOD) return picture
   const table = Uint8Array.from({ length: 256 }, (_, value) =>
@@ -64,7 +68,10 @@ const PIXELS_SURE = 250_000
  */
 export function mayHoldText(picture: Picture, look: Look): boolean {
   if (picture.grey.length < PIXELS_SURE) return look.marks > 0 || !isEven(picture)
-  return look.letters >= 8 || (look.marks >= 4 && look.marks <= 5_000 && isEven(picture))
+  const isClear = look.letters >= 60 || look.letters >= look.marks * 0.05
+  return (
+    (look.letters >= 8 && isClear) || (look.marks >= 4 && look.marks <= 5_000 && isEven(picture))
+  )
 }
 
 /** Paper is of one shade for the most part, photographs are not. */
@@ -82,12 +89,16 @@ function isEven({ grey }: Picture): boolean {
   return best > all * 0.6
 }
 
-/** @param turn instead of the one the look suggests */
+/**
+ * @param turn instead of the one the look suggests
+ * @param isSquare for Chinese, Japanese and Korean
+ */
 export function prepare(
   picture: Picture,
   look: Look,
   turn: 0 | 90 | 180 | 270,
   pixelsMax: number,
+  isSquare = false,
 ): Prepared {
   const dark = look.isLight ? inverted(picture) : picture
   const upright = turned(dark, turn)
@@ -95,15 +106,21 @@ export function prepare(
   const lean = Math.abs(look.skew)
   const level = lean >= LEVEL_MIN && lean <= LEVEL_MAX ? -look.skew : 0
   const levelled = level === 0 ? upright : rotated(upright, level)
-  const scale = scaleFor(look.letterHeight, width * height, pixelsMax)
+  const scale = scaleFor(look.letterHeight, width * height, pixelsMax, isSquare)
   return { picture: scaled(levelled, scale), turn, width, height, level, scale }
 }
 
-function scaleFor(letterHeight: number, pixels: number, pixelsMax: number): number {
+function scaleFor(
+  letterHeight: number,
+  pixels: number,
+  pixelsMax: number,
+  isSquare: boolean,
+): number {
   if (letterHeight === 0) return 1
   if (letterHeight > LETTERS_LARGE) return LETTERS_SHRUNK / letterHeight
-  if (letterHeight >= LETTERS_SMALL) return 1
-  return Math.min(ENLARGE_MAX, LETTERS_WANTED / letterHeight, Math.sqrt(pixelsMax / pixels))
+  if (letterHeight >= (isSquare ? SQUARE_SMALL : LETTERS_SMALL)) return 1
+  const wanted = isSquare ? SQUARE_WANTED : LETTERS_WANTED
+  return Math.min(ENLARGE_MAX, wanted / letterHeight, Math.sqrt(pixelsMax / pixels))
 }
 
 /** Boxes of the picture that was read, as boxes of the turned one. */

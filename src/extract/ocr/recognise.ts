@@ -49,10 +49,11 @@ export async function recognise(
   const look = lookAt(picture)
   if (!mayHoldText(picture, look)) return nothing(original)
 
+  const isSquare = settings.languages.some((language) => SQUARE.test(language))
   let best: { words: Words; prepared: Prepared; worth: number } | undefined
   let engineName: string | undefined
-  for (const turn of turnsToTry(look.turn, settings.languages)) {
-    const prepared = prepare(picture, look, turn, pixelsMax)
+  for (const turn of turnsToTry(look.turn, isSquare)) {
+    const prepared = prepare(picture, look, turn, pixelsMax, isSquare)
     const engine = await engineFor(settings)
     engineName = engine.name
     const words = await engine.recognise(prepared.picture, ends - performance.now())
@@ -78,11 +79,9 @@ export async function recognise(
 }
 
 /** The way up that the look suggests, then its opposite; where the look may err, the picture as it is comes first. */
-function turnsToTry(seen: Turn, languages: readonly string[]): Turn[] {
+function turnsToTry(seen: Turn, isSquare: boolean): Turn[] {
   const opposite = ((seen + 180) % 360) as Turn
-  return seen !== 0 && languages.some((language) => SQUARE.test(language))
-    ? [...new Set<Turn>([0, seen, opposite])]
-    : [seen, opposite]
+  return seen !== 0 && isSquare ? [...new Set<Turn>([0, seen, opposite])] : [seen, opposite]
 }
 
 function withoutNoise(all: Words): Words {
