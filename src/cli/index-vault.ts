@@ -1,6 +1,6 @@
 /** `paperknife index`: reconcile, then read attachments until nothing is due. */
 import { openVault } from '../api.js'
-import { EXIT } from './exit.js'
+import { EXIT, UsageError } from './exit.js'
 import type { Run } from './commands.js'
 import { checkOcr, sweepingOptions } from './options.js'
 import { drawnProgress, exitCodeOf, tellReport } from './sweeping.js'
@@ -10,6 +10,8 @@ export const run: Run = async (given, { signal }) => {
   const { vault: _first, index, ...options } = sweepingOptions(given)
   await checkOcr(given)
   const vaults = given.positional
+  if (vaults.length > 1 && index !== undefined)
+    throw new UsageError('--index is the place of one index: give one VAULT with it')
   let code: number = EXIT.done
   for (const vault of vaults) {
     if (signal.aborted) break

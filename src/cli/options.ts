@@ -59,6 +59,10 @@ export function vaultsOptions(given: Arguments): OpenOptions {
   const { vault, ...options } = vaultOptions(given)
   const also = given.text('also')?.split(',') ?? []
   if (also.includes('')) throw new UsageError('--also must name vaults, joined by commas')
+  if (also.length > 0 && options.index !== undefined)
+    throw new UsageError(
+      '--also searches the indexes inside the vaults: it cannot stand with --index',
+    )
   return also.length === 0
     ? { vault: vault as string, ...options }
     : { vaults: [vault as string, ...also], ...options }

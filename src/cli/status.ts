@@ -45,6 +45,7 @@ async function table(title: string, rows: Array<[string, number]>): Promise<void
 
 /** `12 attachments, 40 pages to recognise, about 0.1 h`. */
 export function estimateText({ contents, pagesToOcr, hours }: Estimate): string {
+  if (contents === 0) return 'nothing'
   return [
     counted(contents, 'attachment'),
     ...(pagesToOcr > 0 ? [`${counted(pagesToOcr, 'page')} to recognise`] : []),

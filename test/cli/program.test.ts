@@ -312,6 +312,8 @@ describe('bad usage exits with 2 and says what to do', () => {
     [['index', 'no-such-vault'], /no-such-vault/],
     [['index', 'mail', '--languages', 'eng+klingon'], /no data for klingon.*paperknife doctor/],
     [['search', 'papers', 'x'], /paperknife index/],
+    [['index', 'mail', 'papers', '--index', 'x'], /--index is the place of one index/],
+    [['search', 'mail', 'x', '--also', 'other', '--index', 'y'], /--also/],
     [['formats', 'x'], /takes no further words/],
   ])('%j', (words, message) => {
     const { stderr, status } = paperknife(...words)
