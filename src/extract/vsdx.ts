@@ -8,7 +8,7 @@ import { Declined, type Context, type Extractor, type Facts, type Source } from 
 import { Inside } from './office/inside.js'
 import { OfficePackage, writeLink, writeLinks, writeProperties } from './office/package.js'
 import { inReadingOrder } from './office/reading-order.js'
-import type { Shape } from './office/shapes.js'
+import { SHAPES_MAX, type Shape } from './office/shapes.js'
 import type { TextSink } from './sink.js'
 import { scanEntry, type XmlHandler, type XmlScanner } from './xml.js'
 
@@ -159,6 +159,7 @@ class PageHandler implements XmlHandler {
     master: Master | undefined
   }> = []
   #text: string | undefined
+  #count = 0
 
   constructor(masters: ReadonlyMap<string, Master>) {
     this.#masters = masters
@@ -167,6 +168,7 @@ class PageHandler implements XmlHandler {
   open(name: string, xml: XmlScanner): void {
     const top = this.#open[this.#open.length - 1]
     if (name === 'Shape') {
+      if (++this.#count > SHAPES_MAX) return xml.skip()
       const master = this.#masters.get(xml.attribute('Master') ?? '') ?? top?.master
       const of = xml.attribute('MasterShape')
       const inherited =

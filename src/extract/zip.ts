@@ -226,7 +226,8 @@ const CHUNK = 64 * 1024
  *
  * @param take gets the chunks in order; a promise is waited for before the next
  * @returns what was wrong with the bytes (they may end early), or undefined
- * @throws {Cut} `archive-bytes` after the chunk that met the limit was handed on as far as it goes
+ * @throws {Cut} `archive-bytes` after the chunk that met the limit was handed on as far as it goes, and
+ *   what the clock says between chunks
  */
 export async function inflate(
   entry: ZipEntry,
@@ -234,6 +235,7 @@ export async function inflate(
   take: (chunk: Uint8Array) => void | Promise<void>,
 ): Promise<string | undefined> {
   const counted = (chunk: Uint8Array): void | Promise<void> => {
+    budget.checkTime()
     const left = budget.bytesLeft
     if (chunk.length > left) {
       const waiting = left > 0 ? take(chunk.subarray(0, left)) : undefined

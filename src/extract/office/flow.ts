@@ -6,6 +6,8 @@
 
 const TAB = 1
 const NEWLINE = 2
+/** A drawing and the picture in it often carry the same alternative text. */
+const REPEATED_WITHIN = 10
 
 interface Box {
   chunks: string[] | undefined
@@ -60,9 +62,9 @@ export class Flow {
     }
   }
 
-  /** A text of its own (alternative text) that follows the current paragraph. */
+  /** A text of its own (alternative text) that follows the current paragraph; not again when it came just before. */
   behind(text: string): void {
-    if (!this.#after.includes(text)) this.#after.push(text)
+    if (!this.#after.slice(-REPEATED_WITHIN).includes(text)) this.#after.push(text)
   }
 
   /** Begins a box: its text follows the current paragraph. */

@@ -5,7 +5,7 @@ import type { XmlHandler, XmlScanner } from '../xml.js'
 import { alternativeText } from './drawing.js'
 import { Flow } from './flow.js'
 import { inReadingOrder } from './reading-order.js'
-import type { Shape } from './shapes.js'
+import { SHAPES_MAX, type Shape } from './shapes.js'
 
 /** `embedded`: a chart, formula or document inside another one. */
 export type OpenDocumentKind = 'text' | 'spreadsheet' | 'presentation' | 'graphics' | 'embedded'
@@ -321,6 +321,7 @@ export class ContentHandler implements XmlHandler {
       if (this.#shape) this.#shape.box ??= box
       return
     }
+    if (this.#shapes.length > SHAPES_MAX) return
     const chunks: string[] = []
     const isPrompt = xml.attribute('placeholder') === 'true'
     this.#flow = new Flow({ write: (text) => void (isPrompt || chunks.push(text)) })

@@ -26,6 +26,8 @@ export interface PartReference {
   relationship: string
 }
 
+/** Shapes read of one part. A slide of a person has tens; each costs memory until the slide is written. */
+export const SHAPES_MAX = 100_000
 const SHAPES = new Set(['sp', 'pic', 'graphicFrame', 'cxnSp', 'grpSp', 'contentPart'])
 const PROPERTIES = new Set([
   'extLst',
@@ -56,10 +58,12 @@ export class ShapeHandler implements XmlHandler {
   #inTransform = false
   #isText = false
   #isHiddenField = false
+  #count = 0
 
   open(name: string, xml: XmlScanner): void {
     const top = this.#open[this.#open.length - 1]
     if (SHAPES.has(name)) {
+      if (++this.#count > SHAPES_MAX) return xml.skip()
       const shape: Shape = {
         placeholder: undefined,
         index: undefined,
