@@ -7,6 +7,7 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as yieldToLoop } from 'node:timers/promises'
+import type { FoldedColumns } from '../fold/columns.js'
 import { openStore, type Store } from '../index/store.js'
 import { PipelineError } from '../part/errors.js'
 import type { MessageReference } from '../part/reference.js'
@@ -367,6 +368,54 @@ export class Sweeper implements Sweeping {
       crashPoint('rewritten')
       if (left === 0 || rewritten === 0) break
       await yieldToLoop()
+    }
+    if (!signal?.aborted) await this.#rewriteUnkept(signal)
+  }
+
+  /** Where texts are not kept, a message and its contents are read once more for their words. */
+  async #rewriteUnkept(signal: AbortSignal | undefined): Promise<void> {
+    const { rewrites, messages, contents } = this.store
+    const vault = this.#vault
+    if (!vault) return
+    for (;;) {
+      const due = rewrites.toRead(50)
+      if (due.length === 0) return
+      let written = 0
+      for (const { id, reference } of due) {
+        if (signal?.aborted) return
+        const rows = messages
+          .hashes(id)
+          .map((hash) => contents.byHash(hash))
+          .filter((row) => row !== undefined)
+        const texts = rows.filter((row) => (row.chars ?? 0) > 0)
+        const revision = Math.max(0, ...rows.map((row) => row.revision))
+        // Should reading all of them end a thread, the message keeps at least its own words.
+        for (const some of [texts, []]) {
+          let columns: FoldedColumns | undefined
+          await this.pool.run(
+            {
+              kind: 'refold',
+              vault: vault.root,
+              reference,
+              hashes: some.map(({ hash }) => hash),
+              lane:
+                this.#settings.ocr !== false && some.some((row) => (row.ocrPages ?? 0) > 0)
+                  ? 'ocr'
+                  : 'text',
+            },
+            (_item, answer) => {
+              if ('columns' in answer) columns = answer.columns
+            },
+            signal,
+          )
+          if (!columns) continue
+          rewrites.write([{ id, columns, revision }])
+          written++
+          break
+        }
+      }
+      // Mail that cannot be read now stays in the queue for another sweep.
+      if (written === 0) return
     }
   }
 

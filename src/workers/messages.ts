@@ -11,6 +11,7 @@ import type { Lane } from '../part/states.js'
 import type { ReadSettings } from '../part/settings.js'
 import type { MessageReference } from '../part/reference.js'
 import type { ReadResult, TextPage } from '../part/outcome.js'
+import type { FoldedColumns } from '../fold/columns.js'
 import type { PackedBlock } from '../fold/texts.js'
 import type { ParsedMessage, UnreadMessage } from './parsed.js'
 
@@ -45,13 +46,29 @@ export interface DocumentTask {
   lane: Lane
 }
 
-export type Task = ParseTask | ExtractTask | DocumentTask
+/** Folds a message again with the texts of its contents, where texts are not kept; one item. */
+export interface RefoldTask {
+  kind: 'refold'
+  vault: string
+  reference: MessageReference
+  /** SHA-256 of the contents whose text counts. */
+  hashes: string[]
+  lane: Lane
+}
+
+export type Task = ParseTask | ExtractTask | DocumentTask | RefoldTask
 
 /** What an item of each kind of task is answered with. */
 export interface Answers {
   parse: ParsedMessage | UnreadMessage
   extract: ExtractedContent | UnreadMessage
   document: ReadResult
+  refold: RefoldedMessage | UnreadMessage
+}
+
+export interface RefoldedMessage {
+  kind: 'refolded'
+  columns: FoldedColumns
 }
 
 /** A content that was read: its pages are packed, and no longer in the result. */

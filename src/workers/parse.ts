@@ -2,13 +2,14 @@
  * A reference to a parsed, folded and packed message, or to the bytes of some of its parts.
  * Runs on a thread. Not responsible for: the clock (pool.ts), what is done with the rows (sweep/).
  */
+import type { ReadResult, TextPage } from '../part/outcome.js'
 import type { MessageReference } from '../part/reference.js'
 import type { Document } from '../extract/read.js'
 import { foldColumns } from '../fold/columns.js'
 import { packBody } from '../fold/texts.js'
 import { parseMessage } from '../mail/parse.js'
 import { readMessage } from '../vault/read.js'
-import type { ThreadSettings } from './messages.js'
+import type { RefoldedMessage, ThreadSettings } from './messages.js'
 import type { ParsedMessage, UnreadMessage } from './parsed.js'
 
 /** Bytes read of a message whose parsing ended its thread before: headers, and nothing that could be a part. */
@@ -66,6 +67,40 @@ export async function parseMessageAt(
     ),
     body: keepTexts ? packBody(body) : [],
     problems: message.problems,
+  }
+}
+
+/**
+ * Folds a message once more, with the texts of some of its contents, which are read for this alone.
+ *
+ * @param read reads one content; what it declines has no words
+ */
+export async function refoldMessageAt(
+  vault: string,
+  reference: MessageReference,
+  hashes: ReadonlySet<string>,
+  { settings: { limits } }: ThreadSettings,
+  read: (document: Document) => Promise<ReadResult>,
+): Promise<RefoldedMessage | UnreadMessage> {
+  const found = await readMessage(vault, reference, limits)
+  if (found.kind !== 'read') return found
+  const message = await parseMessage(found.bytes, { limits, want: hashes })
+  const files: Array<{ name: string; type: string }> = []
+  const attachments: TextPage[][] = []
+  for (const { hash, bytes, name, declaredType, charset } of message.parts) {
+    const result =
+      hashes.has(hash) && bytes ? await read({ bytes, name, declaredType, charset }) : undefined
+    files.push({ name, type: result?.type ?? declaredType })
+    attachments.push(result?.outcome.kind === 'text' ? result.outcome.pages : [])
+  }
+  const { subject, from, to, body, labels } = message
+  const cc = [...message.cc, ...message.bcc]
+  return {
+    kind: 'refolded',
+    columns: foldColumns(
+      { subject, from, to, cc, body, labels, files, attachments },
+      limits.messageChars,
+    ),
   }
 }
 

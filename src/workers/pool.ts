@@ -417,7 +417,8 @@ function itemOf(stage: number): number | 'preparing' {
 function stageMs(task: Task, stage: number, limits: Limits): number {
   if (stage === NOT_BEGUN) return WALLS.startMs
   if (stage === PREPARING || task.kind === 'parse') return limits.parseTimeoutMs
-  return task.lane === 'ocr' ? limits.documentTimeoutMs : limits.textTimeoutMs
+  const oneMs = task.lane === 'ocr' ? limits.documentTimeoutMs : limits.textTimeoutMs
+  return task.kind === 'refold' ? oneMs * Math.max(1, task.hashes.length) : oneMs
 }
 
 /** Takes what has arrived on a task's port, without waiting; works on a dead thread's port too. */

@@ -26,7 +26,7 @@ import {
 } from './messages.js'
 import { packPages } from '../fold/texts.js'
 import { Journal } from './journal.js'
-import { parseMessageAt, partsOf, type DuePart } from './parse.js'
+import { parseMessageAt, partsOf, refoldMessageAt, type DuePart } from './parse.js'
 import type { UnreadMessage } from './parsed.js'
 
 /** What a module of faults (tests only) must export as default. */
@@ -134,6 +134,13 @@ export default async function perform({ task, port, progress }: Errand): Promise
       }
       break
     }
+    case 'refold':
+      await item(0, () =>
+        refoldMessageAt(task.vault, task.reference, new Set(task.hashes), threadSettings, (part) =>
+          read(part, task.lane),
+        ),
+      )
+      break
     case 'document':
       await item(0, () => readFileOnDisk(task.file, task.lane))
       break

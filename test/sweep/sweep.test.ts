@@ -201,6 +201,20 @@ test('the same document in many mails is read once', async () => {
   expect(await find('apricots')).toHaveLength(5)
 })
 
+test('where no texts are kept, attachments are found all the same', async () => {
+  vault.write('cur/1.host:2,S', {
+    subject: 'Unkept',
+    body: 'b',
+    attachments: { 'a.txt': 'apricots' },
+  })
+  await open({ keepTexts: 'off' })
+  await mail.sweep()
+  const { hits } = await mail.search('apricots')
+  expect(hits).toMatchObject([{ subject: 'Unkept', attachmentOnly: true }])
+  expect(await find('unkept')).toEqual(['Unkept'])
+  expect(await mail.verify()).toMatchObject({ agrees: true })
+})
+
 test('attachments switched on later are all read then', async () => {
   vault.write('cur/1.host:2,S', { subject: 'Later', attachments: { 'a.txt': 'apricots' } })
   await open({ attachments: 'off' })
