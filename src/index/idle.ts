@@ -9,7 +9,7 @@ import { COLUMNS } from '../fold/columns.js'
 import type { Connection } from './files.js'
 import type { Meta } from './meta.js'
 import type { IdleStore } from './store.js'
-import type { Vocabulary } from './vocabulary.js'
+import { padded, type Vocabulary } from './vocabulary.js'
 
 /** Pages merged in one statement, and milliseconds of one step. */
 const MERGE_PAGES = 16
@@ -74,7 +74,9 @@ export class Idle implements IdleStore {
         .prepare('SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT 1')
         .pluck(),
       dropTerm: db.prepare('DELETE FROM term WHERE id = ?'),
-      dropGram: db.prepare('DELETE FROM term_gram WHERE rowid = ?'),
+      dropGram: db.prepare(
+        `INSERT INTO term_gram (term_gram, rowid, text) VALUES ('delete', ?, ?)`,
+      ),
     }
   }
 
@@ -211,7 +213,7 @@ export class Idle implements IdleStore {
       const one = live.get(text)
       if (one === undefined) {
         this.#sql.dropTerm.run(id)
-        this.#sql.dropGram.run(id)
+        this.#sql.dropGram.run(BigInt(id), padded(text))
       } else if (one.doc !== messages || one.mask !== mask || this.#vocabulary.lost > 0)
         this.#sql.correct.run(one.doc, one.mask, this.#sql.newest.get(`"${text}"`), id)
     }

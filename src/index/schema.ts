@@ -3,7 +3,7 @@
  * of OCR) holds the state and the text of each content. They are separate files with separate
  * connections, so that a damaged index never costs the extracts.
  *
- * Not responsible for: opening files (files.ts), writing rows (write.ts, extracts.ts).
+ * Not responsible for: opening files (files.ts), writing rows (messages.ts, contents.ts).
  *
  * better-sqlite3 binds every JS number as REAL. A column's affinity mends that on storing and comparing,
  * but FTS5 ignores a rowid limit that is REAL: write `rowid <= CAST(? AS INTEGER)` or bind a BigInt.
@@ -33,12 +33,14 @@ const list = (names: readonly string[]): string => names.map((name) => `'${name}
  * Message-IDs, unique names and, through these, paths are looked up by 31-bit keys (lookup.ts): three indexes over
  * the texts themselves were 130 bytes a message, a twentieth of the whole.
  *
- * term.messages is exact after the idle recount and otherwise an upper bound: a rewrite or a deletion
- * does not know the words that leave (write.ts). mask has bit 1 << i for column i of COLUMNS; it may keep
- * a bit too long, never lack one. newest lets a search leave out the terms that its page cannot hold; it may
- * be too high after a deletion. Words in scripts that are matched as pairs of characters, and marks
+ * term.messages is exact after the idle recount (idle.ts). Before that it may be too high, for a rewrite or a
+ * deletion does not know the words that leave, or too low while the writer gathers counts (vocabulary.ts): it
+ * orders words and nothing else. mask has bit 1 << i for column i of COLUMNS; it may keep a bit too long, never
+ * lack one. newest, or \`meta.unwritten\` when that is higher, lets a search leave out the terms that its page
+ * cannot hold. Words in scripts that are matched as pairs of characters, and marks
  * (fold/marks.ts), are in `words` alone. term_gram holds ' word ' with a space at each end, so
- * that beginnings and ends are trigrams too; detail=none cannot verify: test `instr(term.text, ?)`.
+ * that beginnings and ends are trigrams too (it is deleted from with its text, so that it
+ * needs no table of sizes); detail=none cannot verify: test `instr(term.text, ?)`.
  */
 export const INDEX_SCHEMA = `
 CREATE TABLE meta (key TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;
@@ -125,7 +127,7 @@ CREATE TABLE term (
   newest INTEGER NOT NULL             -- no message with a higher id holds it
 );
 CREATE VIRTUAL TABLE term_gram USING fts5(
-  text, content='', contentless_delete=1, tokenize='trigram case_sensitive 1', detail=none, columnsize=1
+  text, content='', tokenize='trigram case_sensitive 1', detail=none, columnsize=0
 );
 CREATE VIRTUAL TABLE gram_count USING fts5vocab(term_gram, row);
 CREATE VIRTUAL TABLE word_count USING fts5vocab(words, row);
