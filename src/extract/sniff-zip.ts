@@ -89,6 +89,10 @@ const OFFICE_FOLDERS: ReadonlyArray<readonly [RegExp, string]> = [
   [/\.fdseq$/i, 'application/vnd.ms-xpsdocument'],
 ]
 
+/** What a member `mimetype` may say: a zip that names another kind of file there is an archive like any other. */
+const BY_MIMETYPE =
+  /^application\/(vnd\.oasis\.opendocument\.|vnd\.sun\.xml\.|vnd\.adobe\.|epub\+zip$|hwp\+zip$|x-krita$)[\w.+-]*$/
+
 /** Members whose presence alone names the file. Looked at after Office and `mimetype`. */
 const BY_MEMBER: ReadonlyArray<readonly [RegExp, string]> = [
   [/^AndroidManifest\.xml$/, 'application/vnd.android.package-archive'],
@@ -118,8 +122,7 @@ export function zipType(bytes: Buffer, name = ''): string {
     if (type) return type
   }
   const mimetype = read('mimetype')?.trim().toLowerCase()
-  if (mimetype && /^application\/[\w.+-]+$/.test(mimetype.slice(0, 120)))
-    return mimetype.slice(0, 120)
+  if (mimetype && BY_MIMETYPE.test(mimetype)) return mimetype.slice(0, 120)
   if (members.has('content.xml') && members.has('META-INF/manifest.xml')) {
     const root =
       /full-path="\/"[^>]*?media-type="([^"]+)"|media-type="([^"]+)"[^>]*?full-path="\/"/.exec(

@@ -162,6 +162,7 @@ test.each<[string, Record<string, string>, string]>([
     { mimetype: 'application/epub+zip', 'META-INF/container.xml': '' },
     'application/epub+zip',
   ],
+  ['a mimetype that no zip has', { mimetype: 'application/pdf', 'a.txt': 'x' }, 'application/zip'],
   ['a jar', { 'META-INF/MANIFEST.MF': '', 'a/B.class': '' }, 'application/java-archive'],
   ['files', { 'plan.txt': 'x', 'reports/word/list.docx': 'x' }, 'application/zip'],
 ])('a zip with %s', async (_, members, type) => {
