@@ -197,12 +197,20 @@ export function matchOfPhrases(phrases: readonly Phrase[], columns = ALL_COLUMNS
   return words(phrases, columns)
 }
 
+/** Levels of one expression: FTS5's parser has a stack of a hundred, and a level may take four places of it. Deeper trees are asked part by part. */
+const DEPTH = 12
+
 interface Expression {
   readonly text: string
   readonly depth: number
 }
 
 function expression(node: Node): Expression | null {
+  const found = shallow(node)
+  return found && found.depth <= DEPTH ? found : null
+}
+
+function shallow(node: Node): Expression | null {
   switch (node.kind) {
     case 'words':
       return node.leaf.phrases.length > HEAVY
