@@ -75,12 +75,12 @@ async function greyPixels(decoder: Sharp, meta: Metadata): Promise<Picture> {
   return { width, height, grey: onGround(data, channels) }
 }
 
-/** Lays a picture with transparency on white, or on black when what shows is light: white text is text. */
+/** Lays a picture with transparency on white, or on black when all that shows is light: white text is text. */
 function onGround(data: Uint8Array, channels: number): Uint8Array {
   const colour = channels >= 3
   const hasAlpha = channels === 2 || channels === 4
   const grey = new Uint8Array(data.length / channels)
-  let light = 0
+  let dark = 0
   let shown = 0
   for (let at = 0, from = 0; at < grey.length; at++, from += channels) {
     const value = colour
@@ -88,12 +88,12 @@ function onGround(data: Uint8Array, channels: number): Uint8Array {
       : data[from]!
     const alpha = hasAlpha ? data[from + channels - 1]! : 255
     grey[at] = value
-    light += value * alpha
+    if (value < 160) dark += alpha
     shown += alpha
   }
   if (!hasAlpha) return grey
   const isTransparent = shown < grey.length * 255 * 0.98
-  const ground = isTransparent && shown > 0 && light / shown > 160 ? 0 : 255
+  const ground = isTransparent && shown > 0 && dark < shown * 0.01 ? 0 : 255
   for (let at = 0, from = channels - 1; at < grey.length; at++, from += channels) {
     const alpha = data[from]!
     grey[at] = Math.round((grey[at]! * alpha + ground * (255 - alpha)) / 255)

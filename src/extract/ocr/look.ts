@@ -31,24 +31,43 @@ export function lookAt(picture: Picture): Look {
   const factor = Math.min(1, Math.sqrt(PIXELS / picture.grey.length))
   const small = factor < 1 ? scaled(picture, factor) : picture
   const scale = picture.width / small.width
-  const dark = lookFor(small, false)
+  const isPaper = isEven(small)
+  const dark = lookFor(small, false, isPaper)
   // A page full of dark letters is not looked at twice.
   const isSure = dark.letters >= LETTERS_SURE && dark.letters > dark.marks * 0.6
-  const light = isSure ? dark : lookFor(small, true)
+  const light = isSure ? dark : lookFor(small, true, isPaper)
   const look = light.letters > dark.letters * 1.5 ? light : dark
   return { ...look, letterHeight: look.letterHeight * scale }
 }
 
-function lookFor(picture: Picture, isLight: boolean): Look {
+/** Paper is of one shade for the most part, photographs are not. */
+export function isEven({ grey }: Picture): boolean {
+  const counts = new Uint32Array(256)
+  const step = Math.max(1, Math.floor(grey.length / 200_000))
+  let all = 0
+  for (let i = 0; i < grey.length; i += step, all++) counts[grey[i]!]!++
+  let best = 0
+  let sum = 0
+  for (let value = 0; value < 256; value++) {
+    sum += counts[value]! - (value >= 25 ? counts[value - 25]! : 0)
+    if (sum > best) best = sum
+  }
+  return best > all * 0.6
+}
+
+function lookFor(picture: Picture, isLight: boolean, isPaper: boolean): Look {
   const marks = marksOf(inkOf(picture, isLight), picture.width, picture.height)
   if (marks === undefined) {
-    const half = lookFor(scaled(picture, 0.5), isLight)
+    const half = lookFor(scaled(picture, 0.5), isLight, isPaper)
     return { ...half, letterHeight: half.letterHeight * 2 }
   }
   const most = Math.max(16, Math.min(picture.width, picture.height) * 0.7)
   const glyphs = marks.filter((mark) => isGlyph(mark, most))
   const [upright, quarter, half, threeQuarters] = TURNS.map((turn) =>
-    bestChain(glyphs.map((mark) => turnedMark(mark, turn, picture))),
+    bestChain(
+      glyphs.map((mark) => turnedMark(mark, turn, picture)),
+      isPaper,
+    ),
   ) as [Chain, Chain, Chain, Chain]
   const rows = isTurnedOver(upright, half) ? half : upright
   const columns = isTurnedOver(quarter, threeQuarters) ? threeQuarters : quarter
@@ -213,9 +232,10 @@ function turnedMark(mark: Mark, turn: number, { width, height }: Picture): Mark 
 /** Rows that lean by more than some 10 degrees are no rows to `chain`: then the marks are sheared first. */
 const LEANS = [-24, -16, -8, 8, 16, 24]
 
-function bestChain(marks: Mark[]): Chain {
+function bestChain(marks: Mark[], isPaper: boolean): Chain {
   const straight = chain(marks)
-  if (marks.length < 20 || straight.letters > marks.length * 0.5) return straight
+  // Photographs are full of marks at every angle, and are no sheets laid askew.
+  if (!isPaper || marks.length < 20 || straight.letters > marks.length * 0.5) return straight
   let best = straight
   for (const lean of LEANS) {
     const slope = Math.tan((lean * Math.PI) / 180)

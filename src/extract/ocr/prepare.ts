@@ -3,7 +3,7 @@
  * size the engine was trained on. And the way back, for the boxes of words.
  */
 import { inverted, rotated, scaled, turned, type Picture } from '../image/picture.js'
-import type { Look } from './look.js'
+import { isEven, type Look } from './look.js'
 import type { Word } from './words.js'
 
 export interface Prepared {
@@ -72,21 +72,6 @@ export function mayHoldText(picture: Picture, look: Look): boolean {
   return (
     (look.letters >= 8 && isClear) || (look.marks >= 4 && look.marks <= 5_000 && isEven(picture))
   )
-}
-
-/** Paper is of one shade for the most part, photographs are not. */
-function isEven({ grey }: Picture): boolean {
-  const counts = new Uint32Array(256)
-  const step = Math.max(1, Math.floor(grey.length / 200_000))
-  let all = 0
-  for (let i = 0; i < grey.length; i += step, all++) counts[grey[i]!]!++
-  let best = 0
-  let sum = 0
-  for (let value = 0; value < 256; value++) {
-    sum += counts[value]! - (value >= 25 ? counts[value - 25]! : 0)
-    if (sum > best) best = sum
-  }
-  return best > all * 0.6
 }
 
 /**
