@@ -113,7 +113,8 @@ export interface ReaderFiles {
 
 /**
  * Opens both databases read-only. A copy of a cleanly closed index opens on read-only media too.
- * @throws {PipelineError} E_INDEX_MISSING, E_INDEX_NEWER, E_INDEX_DAMAGED
+ * @throws {PipelineError} E_INDEX_MISSING, E_INDEX_NEWER, E_INDEX_DAMAGED; E_INDEX_BUSY when a writer holds it exclusively;
+ *   E_INDEX_READONLY when a log of it is left that cannot be read where it lies
  */
 export function openForReading(directory: string): ReaderFiles {
   const index = openReadOnly(directory, INDEX)
@@ -341,6 +342,12 @@ function openReadOnly(directory: string, kind: Kind): Connection {
   } catch (error) {
     db?.close()
     if (error instanceof PipelineError) throw error
+    if (/^SQLITE_(BUSY|LOCKED)/.test(codeOf(error)))
+      throw new PipelineError(
+        'E_INDEX_BUSY',
+        `${path} is held by the process that writes it: wait for it, or stop it`,
+        { cause: error },
+      )
     if (/^SQLITE_(READONLY|CANTOPEN)/.test(codeOf(error)))
       throw new PipelineError(
         'E_INDEX_READONLY',

@@ -1,10 +1,10 @@
 /**
  * The one writer of a vault's index: index.db (messages.ts) and extracts.db (contents.ts) together, in the
  * order that a crash may interrupt anywhere: extracts first, index second, and at the next start
- * `queueRewrites()` finds the difference.
+ * `rewrites.queue()` finds the difference.
  *
  * Everything here is synchronous. Not responsible for: what state follows which (sweep/transition.ts),
- * when to do what (sweep/schedule.ts), reading (search.ts, excerpts.ts).
+ * when to do what (sweep/sweep.ts), reading (search.ts, excerpts.ts).
  */
 import { randomUUID } from 'node:crypto'
 import type { TextPage } from '../part/outcome.js'

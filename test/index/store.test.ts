@@ -15,6 +15,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { openForReading } from '../../src/index/files.js'
 import { segments } from '../../src/index/idle.js'
+import { openStore } from '../../src/index/store.js'
 import { chooseDate } from '../../src/index/row-ids.js'
 import { folder, hashOf, letter, matches, open, read, readAll, rows } from './letters.js'
 
@@ -48,6 +49,15 @@ describe('files', () => {
     expect(codeOf(() => open(directory))).toBe('E_INDEX_BUSY')
     store.close()
     open(directory).close()
+  })
+
+  test('a writer that holds the files exclusively is said to a reader', () => {
+    const directory = folder()
+    const store = openStore({ directory, messageChars: 1_000, exclusive: true })
+    store.messages.add([letter()])
+    expect(codeOf(() => openForReading(directory))).toBe('E_INDEX_BUSY')
+    store.close()
+    openForReading(directory).close()
   })
 
   test('after a clean close a copy of the two files is searched', () => {
