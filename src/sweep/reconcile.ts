@@ -186,6 +186,10 @@ async function compareFolder(
     else if (row.flags !== entry.flags || row.inode !== entry.inode)
       changes.push({ id: row.id, ...factsOf(entry), folder: id })
   }
+  const flagged = changes.length
+  // An mbox file of a gigabyte has a million entries: each is let go as it is read.
+  entries.length = 0
+  fresh.reverse()
 
   const left = new Map<string, EntryRow[]>()
   for (const row of byPlace.values()) {
@@ -194,8 +198,8 @@ async function compareFolder(
     else left.set(row.unique, [row])
   }
   const movedHere = new Set<number>()
-  for (const { entry, row } of fresh) {
-    if (signal?.aborted) break
+  for (let next = fresh.pop(); next && !signal?.aborted; next = fresh.pop()) {
+    const { entry, row } = next
     if (!row) {
       const was =
         takeMatch(left.get(entry.unique), entry) ??
@@ -209,7 +213,7 @@ async function compareFolder(
     }
     await read({ entry, folder: id, ...(row && { replaces: row.id }) })
   }
-  const moved = movedHere.size + changes.filter((change) => !movedHere.has(change.id)).length
+  const moved = movedHere.size + flagged
   if (changes.length > 0) store.messages.update(changes)
   return {
     moved,
