@@ -48,7 +48,7 @@ export type { ExplainedPart, Explanation } from './sweep/explain.js'
 export type { ReExtractOptions, ReExtractReport } from './sweep/re-extract.js'
 export type { Progress, SweepOptions, SweepReport } from './sweep/sweep.js'
 export type { VerifyReport } from './sweep/verify.js'
-export type { OpenOptions, OcrOptions, ReadingOptions } from './part/options.js'
+export type { OpenOptions, OcrOptions, ThrottleOptions, ReadingOptions } from './part/options.js'
 
 export interface SearchOptions extends IndexSearchOptions {
   signal?: AbortSignal

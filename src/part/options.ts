@@ -15,6 +15,13 @@ export interface OcrOptions {
   languagePath?: string
 }
 
+export interface ThrottleOptions {
+  /** Nothing new is begun while the load average of one minute is higher. */
+  loadAverageMax?: number
+  /** Nothing new is begun while the machine runs on its battery (Linux). */
+  pauseOnBattery?: boolean
+}
+
 export interface OpenOptions {
   /** The vault: a folder, an mbox file or a single message. This or `vaults`. */
   vault?: string
@@ -35,6 +42,8 @@ export interface OpenOptions {
   keepTexts?: 'on' | 'off'
   /** Where sweeps run: a process of their own, or this one. Default `process`. */
   sweeper?: 'process' | 'inline'
+  /** Hold sweeps back for the sake of the machine. Default: never. */
+  throttle?: ThrottleOptions
   /** Resident bytes of the sweeping process at which threads are ended. Default 1 GB. */
   memoryBytesMax?: number
 }
@@ -46,6 +55,7 @@ export interface Settings extends ReadSettings {
   readonly attachments: 'on' | 'off'
   readonly keepTexts: boolean
   readonly sweeper: 'process' | 'inline'
+  readonly throttle: ThrottleOptions | undefined
   readonly workers: number
   readonly memoryBytesMax: number
 }
@@ -79,6 +89,10 @@ const KINDS: Record<keyof OpenOptions, Check> = {
   passwords: isTexts,
   keepTexts: isOneOf('on', 'off'),
   sweeper: isOneOf('process', 'inline'),
+  throttle: (value, name) => {
+    if (!isPlainObject(value)) throw new TypeError(`${name} must be an object`)
+    checkKeys(value, THROTTLE_KINDS, `${name}.`)
+  },
   memoryBytesMax: (value, name) => {
     isPositiveInteger(value, name)
     if ((value as number) < MEMORY_BYTES_LEAST)
@@ -97,6 +111,16 @@ const OCR_KINDS: Record<keyof OcrOptions, Check> = {
   },
   engine: isOneOf('auto', 'wasm', 'native'),
   languagePath: isText,
+}
+
+const THROTTLE_KINDS: Record<keyof ThrottleOptions, Check> = {
+  loadAverageMax: (value, name) => {
+    if (typeof value !== 'number') throw new TypeError(`${name} must be a number`)
+    if (!(value > 0)) throw new RangeError(`${name} must be positive`)
+  },
+  pauseOnBattery: (value, name) => {
+    if (typeof value !== 'boolean') throw new TypeError(`${name} must be true or false`)
+  },
 }
 
 /** Node itself with one thread holds about 120 MB. */
@@ -118,6 +142,7 @@ export function settle(options: OpenOptions): Settings {
     attachments: options.attachments ?? 'on',
     keepTexts: (options.keepTexts ?? 'on') === 'on',
     sweeper: options.sweeper ?? 'process',
+    throttle: options.throttle && Object.freeze({ ...options.throttle }),
     ...reading(options),
   })
 }

@@ -24,6 +24,7 @@ import { isSameMessage, reconcile } from './reconcile.js'
 import { reExtract } from './re-extract.js'
 import { leaveOcrLane, requeueStale } from './stale.js'
 import type { Call, Results, Sweeping } from './sweeping.js'
+import { ThrottleGate } from './throttle.js'
 import { transition } from './transition.js'
 import { verify } from './verify.js'
 
@@ -83,6 +84,7 @@ export class Sweeper implements Sweeping {
   readonly #settings: Settings
   #pool: WorkerPool | undefined
   #vault: Vault | undefined
+  readonly #throttle: ThrottleGate
   #paused: Promise<void> | undefined
   #resume: (() => void) | undefined
   /** Messages, by place, and contents, by hash, that were in work when a process died. */
@@ -101,6 +103,7 @@ export class Sweeper implements Sweeping {
     this.#root = root
     this.#directory = directory
     this.#settings = settings
+    this.#throttle = new ThrottleGate(settings.throttle)
     if (!existsSync(join(directory, 'index.db')) && existsSync(root)) this.#warm()
     try {
       this.store = openStore({ directory, messageChars: settings.limits.messageChars })
@@ -170,7 +173,7 @@ export class Sweeper implements Sweeping {
       signal,
       read: async (message) => {
         found++
-        await this.#paused
+        await this.#gate(signal)
         await intake.read(message)
       },
       settle: () => intake.settle(),
@@ -187,7 +190,7 @@ export class Sweeper implements Sweeping {
         root: vault.root,
         settings: this.#settings,
         signal,
-        gate: () => this.#paused,
+        gate: () => this.#gate(signal),
         onLaneDone: () => this.#rewrite(progress, signal),
         isSuspect: (hash) => this.#suspects.has(hash),
         onSettled: (state, lane, hash) => {
@@ -276,6 +279,10 @@ export class Sweeper implements Sweeping {
       case 'verify':
         return verify(this.store, this.#root, call.purge, signal)
     }
+  }
+
+  #gate(signal: AbortSignal | undefined): Promise<void> | undefined {
+    return this.#paused ?? this.#throttle.wait(signal)
   }
 
   /** Begins nothing more until `resume()`; what runs is finished. */

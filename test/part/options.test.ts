@@ -47,6 +47,8 @@ test.each<[unknown, typeof TypeError | typeof RangeError, string]>([
   [{ vault: '/a', passwords: 'secret' }, TypeError, 'passwords must be an array of strings'],
   [{ vault: '/a', workers: 1.5 }, RangeError, 'workers must be a positive integer'],
   [{ vault: '/a', memoryBytesMax: 1 }, RangeError, 'memoryBytesMax must be at least'],
+  [{ vault: '/a', throttle: { loadAverageMax: 0 } }, RangeError, 'throttle.loadAverageMax must be'],
+  [{ vault: '/a', throttle: { battery: true } }, TypeError, 'throttle.battery is not an option'],
   [null, TypeError, 'options must be an object'],
 ])('%j is refused', (options, kind, rule) => {
   const attempt = (): unknown => settle(options as OpenOptions)
