@@ -38,6 +38,8 @@ export const FIELD_COLUMNS: Record<Field, number> = {
 export const LEAF_LIMITS = Object.freeze({
   /** Terms that one word may stand for. */
   terms: 800,
+  /** Terms taken of a word that stands for more: it is cut anyway, and then for speed. */
+  termsWhenCut: 400,
   /** Terms looked at to find those, in order of first use, which puts the frequent ones first. */
   candidates: 2_500,
   /** When there are more, the newest of them are looked at too: numbers that occur once. */
@@ -213,10 +215,10 @@ export class Vocabulary {
 const LAST = '\u{10ffff}'
 
 /** @param rows most frequent first, one more than the limit when there are more */
-const cutAt = (limit: number, rows: readonly Term[], isCut: boolean): Terms => ({
-  terms: rows.slice(0, limit),
-  isCut: isCut || rows.length > limit,
-})
+function cutAt(limit: number, rows: readonly Term[], isCut: boolean): Terms {
+  if (!isCut && rows.length <= limit) return { terms: rows, isCut: false }
+  return { terms: rows.slice(0, Math.min(limit, LEAF_LIMITS.termsWhenCut)), isCut: true }
+}
 
 /** A string as FTS5 reads it. */
 export const quote = (text: string): string => `"${text.replaceAll('"', '""')}"`
