@@ -282,7 +282,17 @@ export class Sweeper implements Sweeping {
   }
 
   #gate(signal: AbortSignal | undefined): Promise<void> | undefined {
-    return this.#paused ?? this.#throttle.wait(signal)
+    if (!this.#paused || signal?.aborted) return this.#throttle.wait(signal)
+    const paused = this.#paused
+    // A sweep that is stopped while it is paused ends, and does not wait for the end of the pause.
+    return new Promise((resolve) => {
+      const go = (): void => {
+        signal?.removeEventListener('abort', go)
+        resolve()
+      }
+      signal?.addEventListener('abort', go, { once: true })
+      void paused.then(go)
+    })
   }
 
   /** Begins nothing more until `resume()`; what runs is finished. */

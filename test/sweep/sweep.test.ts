@@ -314,6 +314,22 @@ test('a stopped sweep gives its claims back and the next one finishes', async ()
   expect(explained?.parts[0]?.attempts).toBe(1)
 })
 
+test('a paused sweep begins nothing, goes on when told to, and can be stopped while it waits', async () => {
+  for (let n = 0; n < 3; n++)
+    vault.write(`cur/${n}.host:2,S`, { attachments: { 'a.txt': `apricots ${n}` } })
+  await open()
+  mail.pause()
+  const stop = new AbortController()
+  const first = mail.sweep({ signal: stop.signal })
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  stop.abort()
+  expect(await first).toMatchObject({ stopped: true, contents: {} })
+  const second = mail.sweep()
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  mail.resume()
+  expect((await second).contents).toEqual({ ok: 3 })
+})
+
 test('a delivery is searchable at once and its folder is not compared', async () => {
   vault.write('cur/1.host:2,S', { subject: 'Before' })
   await open()
