@@ -5,6 +5,7 @@
 import type { Context } from '../extractor.js'
 import { scanEntry, type XmlHandler, type XmlScanner } from '../xml.js'
 import type { Flow } from './flow.js'
+import { NumberFormat } from './number-format.js'
 import type { OfficePackage } from './package.js'
 
 /** Names that programs give by themselves. */
@@ -72,6 +73,10 @@ class ChartHandler implements XmlHandler {
   #isText = false
   #inNumbers = 0
   #inCategories = 0
+  /** Format of the numeric categories that are open, and the number that is being read. */
+  #format = ''
+  #isFormat = false
+  #number: string | undefined
 
   constructor(flow: Flow) {
     this.#flow = flow
@@ -79,23 +84,45 @@ class ChartHandler implements XmlHandler {
 
   open(name: string, xml: XmlScanner): void {
     if (name === 't') this.#isText = true
-    else if (name === 'v') this.#isText = this.#inNumbers === 0 || this.#inCategories > 0
-    else if (name === 'numCache' || name === 'numLit' || name === 'numDim') this.#inNumbers++
-    else if (name === 'cat') this.#inCategories++
+    else if (name === 'v') {
+      if (this.#inNumbers === 0) this.#isText = true
+      else if (this.#inCategories > 0) this.#number = ''
+    } else if (isNumberCache(name)) {
+      this.#inNumbers++
+      this.#format = ''
+    } else if (name === 'cat') this.#inCategories++
     else if (name === 'pt') this.#isText = this.#inNumbers === 0
+    else if (name === 'formatCode' && this.#inCategories > 0) this.#isFormat = true
     else if (name === 'f' || name === 'formatCode' || name === 'AlternateContent') xml.skip()
   }
 
   close(name: string): void {
     if (name === 't' || name === 'v' || name === 'pt') this.#isText = false
+    if (name === 'formatCode') this.#isFormat = false
+    if (name === 'v' && this.#number !== undefined) this.#category(this.#number)
     if (name === 'pt' || name === 'p' || name === 'v') this.#flow.newline()
-    else if (name === 'numCache' || name === 'numLit' || name === 'numDim') this.#inNumbers--
+    else if (isNumberCache(name)) this.#inNumbers--
     else if (name === 'cat') this.#inCategories--
   }
 
   text(text: string): void {
-    if (this.#isText && (text.trim() !== '' || text.length < 3)) this.#flow.text(text)
+    if (this.#isFormat) this.#format += text
+    else if (this.#number !== undefined) this.#number += text
+    else if (this.#isText && (text.trim() !== '' || text.length < 3)) this.#flow.text(text)
   }
+
+  /** A year or a date under an axis, as it is displayed. */
+  #category(value: string): void {
+    this.#number = undefined
+    const number = Number(value)
+    if (value.trim() === '' || !Number.isFinite(number)) return this.#flow.text(value)
+    const { shown, raw } = new NumberFormat(this.#format || 'General').display(number, false)
+    this.#flow.text(shown === raw || shown === '' ? raw : `${shown} ${raw}`)
+  }
+}
+
+function isNumberCache(name: string): boolean {
+  return name === 'numCache' || name === 'numLit' || name === 'numDim'
 }
 
 class SmartArtHandler implements XmlHandler {
