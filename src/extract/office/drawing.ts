@@ -13,20 +13,14 @@ const GIVEN_BY_PROGRAM =
   /^(?:picture|image|grafik|graphic|bild|photo|shape|rectangle|text ?box|textfeld|chart|diagramm?|object|objekt|table|tabelle|group|gruppe|content placeholder|placeholder|imagen|immagine|afbeelding|図|图片|그림)?[\s_-]*\d*(?:\.(?:png|jpe?g|gif|bmp|emf|wmf|tiff?))?$/i
 /** Cells that a drawing stands for. */
 const CELL_RANGE = /^(?:['\w$ -]+\.)?\$?[A-Z]{1,3}\$?\d+(?::(?:['\w$ -]+\.)?\$?[A-Z]{1,3}\$?\d+)?$/
-/** What programs add to descriptions they made up. */
-const MADE_UP_BY_PROGRAM =
-  /description (?:automatically )?generated|generated (?:automatically|by ai)|automatically[ -]generated|ai-generated content|automatisch generiert|générée? automatiquement|generad[ao] automáticamente|generat[ao] automaticamente|自動的に生成|自动生成/i
+/** What programs add to descriptions they made. */
+const MADE_BY_PROGRAM =
+  /[\s.]*(?:description (?:automatically )?generated(?: with (?:very )?(?:low|medium|high) confidence)?|ai-generated content may be incorrect|(?:ein bild, das .{0,200}?)?automatisch generierte beschreibung|description générée automatiquement(?: avec un niveau de confiance \p{L}+)?|descripción generada automáticamente(?: con confianza \p{L}+)?|descrizione generata automaticamente|自動的に生成された説明|自动生成的说明)\.?/giu
 
 /** The alternative text a person wrote for a drawing, or undefined. */
 export function alternativeText(text: string | undefined): string | undefined {
-  const written = text?.replace(/\s+/g, ' ').trim()
-  if (
-    !written ||
-    GIVEN_BY_PROGRAM.test(written) ||
-    CELL_RANGE.test(written) ||
-    MADE_UP_BY_PROGRAM.test(written)
-  )
-    return undefined
+  const written = text?.replace(MADE_BY_PROGRAM, '').replace(/\s+/g, ' ').trim()
+  if (!written || GIVEN_BY_PROGRAM.test(written) || CELL_RANGE.test(written)) return undefined
   return written
 }
 
