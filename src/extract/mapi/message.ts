@@ -2,10 +2,10 @@
  * Messages, appointments, tasks and contacts of Outlook as property bags ([MS-OXPROPS]), however they are
  * stored (msg.ts, tnef.ts): which properties a person would search, and in which order they are written.
  */
+import { decompressRtf } from '../../mail/compressed-rtf.js'
 import { decodeCodePage } from '../codepage.js'
 import type { Context } from '../extractor.js'
 import type { TextSink } from '../sink.js'
-import { decompressRtf } from './lzfu.js'
 
 /** Kinds of values, [MS-OXCDATA] 2.11.1. */
 export const KIND = {
