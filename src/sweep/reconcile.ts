@@ -284,7 +284,7 @@ export function bytesOf(entry: VaultEntry): number {
 }
 
 function placeOf(at: { path: string; offset?: number | null | undefined }): string {
-  return `${at.offset ?? ''}\0${at.path}`
+  return at.offset == null ? at.path : `${at.path}\0${at.offset}`
 }
 
 function factsOf(entry: VaultEntry): Omit<EntryChange, 'id'> {

@@ -89,5 +89,5 @@ export async function verify(
 }
 
 function placeOf(at: { path: string; offset?: number | null | undefined }): string {
-  return `${at.offset ?? ''}\0${at.path}`
+  return at.offset == null ? at.path : `${at.path}\0${at.offset}`
 }
