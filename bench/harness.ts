@@ -7,7 +7,7 @@
  */
 import { spawn } from 'node:child_process'
 import { readFileSync, readdirSync } from 'node:fs'
-import { availableParallelism, cpus, totalmem } from 'node:os'
+import { availableParallelism, cpus, loadavg, totalmem } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 
@@ -39,6 +39,8 @@ export interface Report {
   arguments: string[]
   date: string
   machine: string
+  /** Load average at the start: more than the cores means that others were at work. */
+  load: number
   versions: Record<string, string>
   results: Line[]
   readme: Array<[string, string]>
@@ -61,6 +63,7 @@ export async function runBench(bench: Bench, words: string[]): Promise<Report> {
     arguments: words,
     date: new Date().toISOString(),
     machine: machine(),
+    load: round(loadavg()[0] as number),
     versions: versions(),
     results: [],
     readme: [],

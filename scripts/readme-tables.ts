@@ -48,6 +48,7 @@ const flagCode = (flag: Flag): string => code(`--${flag.name} ${valueOf(flag)}`.
 /** One bench's figures for the README: `[what, figure]`. */
 interface Figures {
   machine: string
+  load?: number
   date: string
   readme?: Array<[string, string]>
 }
@@ -58,8 +59,13 @@ function figures(): string {
     .filter((name) => name.endsWith('.json'))
     .sort()
     .map((name) => JSON.parse(readFileSync(join(RESULTS, name), 'utf8')) as Figures)
-  const rows = reports.flatMap(({ readme = [], machine, date }) =>
-    readme.map(([what, figure]) => [what, figure, `${date.slice(0, 10)}, ${machine}`]),
+  const rows = reports.flatMap(({ readme = [], machine, load = 0, date }) =>
+    readme.map(([what, figure]) => [
+      what,
+      figure,
+      // A figure taken among other work is a lower bound, and says so.
+      `${date.slice(0, 10)}, ${machine}${load > Number.parseInt(machine) ? `, busy (load ${Math.round(load)})` : ''}`,
+    ]),
   )
   return rows.length === 0 ? 'None yet.' : table(['What', 'Measured', 'When and where'], rows)
 }
