@@ -216,6 +216,7 @@ async function readAttachments(
 ): Promise<void> {
   const attachments = (await document.getAttachments()) as Record<string, Attachment> | null
   for (const { filename, content, description } of Object.values(attachments ?? {})) {
+    if (/\.joboptions$/i.test(filename)) continue // Distiller attaches its own settings
     if (description) sink.line(description)
     if (!content) continue
     context.budget.takeBytes(content.length)

@@ -23,13 +23,16 @@ const BAD =
   /[\u0000-\u0008\u000e-\u001f\u007f-\u0084\u0086-\u009f\ufffd\ue000-\uf01f\uf100-\uf8ff]/g
 const CID = /\(cid:\d+\)|\/g\d+|GLYPH<\d+>/gi
 
+/** Characters that the language-blind measures look at. */
+const SAMPLE = 6_000
 /** Words needed before the language-blind measures are believed. */
 const WORDS_ENOUGH = 25
 
 export function textQuality(text: string): TextQuality {
   const letters = text.match(/[\p{L}\p{N}]/gu)?.length ?? 0
   const bad = (text.match(BAD)?.length ?? 0) + (text.match(CID)?.length ?? 0)
-  const words = text.match(/[\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{M}\p{N}]+/gu) ?? []
+  const sample = text.length > SAMPLE ? text.slice(0, SAMPLE) : text
+  const words = sample.match(/[\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{M}\p{N}]+/gu) ?? []
   const alphabetic = words.filter((word) => /\p{L}/u.test(word))
   const singles =
     alphabetic.length === 0
@@ -38,11 +41,11 @@ export function textQuality(text: string): TextQuality {
   let score = 1 - Math.min(1, (bad / Math.max(1, letters + bad)) * 4)
   // The measures of words know alphabets only: a table of Chinese with codes in it is no bad Latin.
   const inWords = alphabetic.reduce((sum, word) => sum + word.length, 0)
-  const alphabets = inWords > (text.match(/\p{L}/gu)?.length ?? 0) / 2
+  const alphabets = inWords > (sample.match(/\p{L}/gu)?.length ?? 0) / 2
   if (alphabets && alphabetic.length >= WORDS_ENOUGH)
     score *=
       Math.min(1, wordShape(alphabetic)) *
-      usualLetters(text) *
+      usualLetters(sample) *
       (singles > 0.4 ? Math.max(0.1, 1.4 - 2 * singles) : 1)
   return { letters, bad, singles, score: Math.max(0, Math.min(1, score)) }
 }
