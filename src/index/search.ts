@@ -5,6 +5,7 @@
  *
  * Every statement runs to its end (`.all()`); a paused one would pin the write-ahead log.
  */
+import { dirname } from 'node:path'
 import type { Database, Statement } from 'better-sqlite3'
 import { PipelineError } from '../part/errors.js'
 import type { ContentState } from '../part/states.js'
@@ -12,6 +13,7 @@ import { Compiler, matchOf, type Compiled, type Node } from './compile.js'
 import { DocumentFinder } from './documents.js'
 import { EVERYTHING, Evaluator } from './evaluate.js'
 import { ExcerptReader, type Excerpt } from './excerpts.js'
+import { explained } from './files.js'
 import { COUNTS, Grouper, type CountBy } from './groups.js'
 import { HitReader, type Hit, type SearchResult } from './hits.js'
 import { Vocabulary, type Leaf } from './leaves.js'
@@ -63,6 +65,8 @@ interface Page {
 /** Searches one vault over open connections. */
 export class Searcher {
   private readonly db: Database
+  /** Where a file in which damage was met is noted, for the next writer. */
+  private readonly directory: string
   private readonly hits: HitReader
   private readonly vocabulary: Vocabulary
   private readonly similar: Similar
@@ -76,6 +80,7 @@ export class Searcher {
   /** @throws PipelineError when the files cannot be searched */
   constructor({ index, extracts }: SearchFiles) {
     this.db = index
+    this.directory = dirname(index.name)
     try {
       this.hits = new HitReader(index)
       this.vocabulary = new Vocabulary(index)
@@ -101,7 +106,9 @@ export class Searcher {
     check(options)
     try {
       // one snapshot: a sweep may commit between two statements
-      const result = this.db.transaction(() => this.run(typed, options))()
+      const result = explained(this.directory, () =>
+        this.db.transaction(() => this.run(typed, options))(),
+      )
       return { ...result, ms: Math.round((performance.now() - started) * 100) / 100 }
     } catch (error) {
       throw asPipelineError(error, this.db.name)
@@ -115,7 +122,9 @@ export class Searcher {
    */
   async excerpts(hits: readonly Hit[]): Promise<Excerpt[]> {
     try {
-      return hits.map((hit) => this.excerptReader.read(hit, this.words.get(hit) ?? []))
+      return explained(this.directory, () =>
+        hits.map((hit) => this.excerptReader.read(hit, this.words.get(hit) ?? [])),
+      )
     } catch (error) {
       throw asPipelineError(error, this.db.name)
     }

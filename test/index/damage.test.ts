@@ -1,0 +1,67 @@
+import {
+  copyFileSync,
+  mkdtempSync,
+  rmSync,
+  truncateSync,
+  statSync,
+  openSync,
+  writeSync,
+  closeSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, expect, test } from 'vitest'
+import { openForReading } from '../../src/index/files.js'
+import { Searcher } from '../../src/index/search.js'
+import { plant } from './planted.js'
+
+const folders: string[] = []
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
+})
+
+/** A closed index of some hundred messages in a folder of its own. */
+function copyOfIndex(): string {
+  const vault = plant(
+    Array.from({ length: 400 }, (_, n) => ({
+      subject: `budget ${n}`,
+      body: `plan w${n} `.repeat(40),
+    })),
+  )
+  vault.store.checkpoint()
+  const folder = mkdtempSync(join(tmpdir(), 'paperknife-damage-'))
+  folders.push(folder)
+  for (const name of ['index.db', 'extracts.db'])
+    copyFileSync(join(vault.directory, name), join(folder, name))
+  vault.close()
+  return folder
+}
+
+test('an index that is missing, cut short or overwritten is an error and never "no match"', async () => {
+  expect(() => openForReading(join(tmpdir(), 'paperknife-nothing-here'))).toThrow(
+    expect.objectContaining({ code: 'E_INDEX_MISSING' }),
+  )
+  const damage: Array<(path: string) => void> = [
+    (path) => truncateSync(path, Math.floor(statSync(path).size / 2)),
+    (path) => truncateSync(path, 100),
+    (path) => {
+      const file = openSync(path, 'r+')
+      const noise = Buffer.alloc(statSync(path).size - 8_192, 0xa5)
+      writeSync(file, noise, 0, noise.length, 8_192)
+      closeSync(file)
+    },
+  ]
+  for (const harm of damage) {
+    const folder = copyOfIndex()
+    harm(join(folder, 'index.db'))
+    const search = async (): Promise<unknown> => {
+      const files = openForReading(folder)
+      try {
+        return await new Searcher(files).search('budget plan', { limit: 500 })
+      } finally {
+        files.close()
+      }
+    }
+    await expect(search()).rejects.toMatchObject({ code: 'E_INDEX_DAMAGED' })
+  }
+})
