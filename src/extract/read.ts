@@ -160,6 +160,8 @@ export async function readDocument(
       state: nothing,
       detail: partial || 'pictures under the limits',
     })
+  // a flush behind the limit may have met a full text as well; the archive's limit is the graver one
+  const cutBy = cut && budget.bytesLeft < 0 ? 'archive-bytes' : (cut?.by ?? budget.cutBy)
   return result({
     kind: 'text',
     pages,
@@ -167,7 +169,7 @@ export async function readDocument(
     ...(budget.ocrPages > 0 && { ocrPages: budget.ocrPages }),
     ...(budget.pagesToOcr > 0 && { pagesToOcr: budget.pagesToOcr }),
     ...(!hasText && { empty: facts.empty ?? memberEmpty ?? 'no-content' }),
-    ...((cut ?? budget.cutBy) && { cutBy: cut?.by ?? budget.cutBy! }),
+    ...(cutBy && { cutBy }),
     ...(partial && { partial }),
     ...((facts.engine ?? engine) && { engine: facts.engine ?? engine! }),
   })

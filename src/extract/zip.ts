@@ -10,7 +10,7 @@
 import { Readable } from 'node:stream'
 import { constants, createInflateRaw, inflateRawSync } from 'node:zlib'
 import type { Entry } from 'yauzl'
-import type { Budget } from './budget.js'
+import { Cut, type Budget } from './budget.js'
 
 export interface ZipEntry {
   /** As the archive gives it, `/` between folders. Untrusted: may be absolute, hold `..` or repeat. */
@@ -227,9 +227,33 @@ const CHUNK = 64 * 1024
  * @param take gets the chunks in order; a promise is waited for before the next
  * @returns what was wrong with the bytes (they may end early), or undefined
  * @throws {Cut} `archive-bytes` after the chunk that met the limit was handed on as far as it goes, and
- *   what the clock says between chunks
+ *   what the clock says between chunks. When `take` says that the text is full (`text-chars`, `cells`),
+ *   the rest is still inflated and counted: that a member is larger than `archiveBytes` is the graver
+ *   finding, and the one recorded
  */
 export async function inflate(
+  entry: ZipEntry,
+  budget: Budget,
+  take: (chunk: Uint8Array) => void | Promise<void>,
+): Promise<string | undefined> {
+  let full: Cut | undefined
+  const note = (error: unknown): void => {
+    if (!(error instanceof Cut) || (error.by !== 'text-chars' && error.by !== 'cells')) throw error
+    full = error
+  }
+  const problem = await inflateCounted(entry, budget, (chunk) => {
+    if (full) return undefined
+    try {
+      return take(chunk)?.catch(note)
+    } catch (error) {
+      return note(error)
+    }
+  })
+  if (full) throw full
+  return problem
+}
+
+async function inflateCounted(
   entry: ZipEntry,
   budget: Budget,
   take: (chunk: Uint8Array) => void | Promise<void>,

@@ -151,6 +151,14 @@ test('a string that thousands of cells share is cut by the characters of the tex
   expect(cut.all.length).toBeGreaterThan(DEFAULT_LIMITS.textChars - 10)
 })
 
+test('a member that inflates past the limit is cut by it, also when the text was full before', async () => {
+  const body = says('first') + says('x'.repeat(10_000)).repeat(5_200)
+  const cut = await text(await docx(body))
+  expect(cut.cutBy).toBe('archive-bytes')
+  expect(cut.all.startsWith('first\n')).toBe(true)
+  expect(cut.all.length).toBe(DEFAULT_LIMITS.textChars)
+})
+
 test('elements nested too deep are cut, with the text before them', async () => {
   const cut = await text(await docx(says('before') + '<w:sdt>'.repeat(5_000)))
   expect(cut).toMatchObject({ cutBy: 'xml-depth', all: 'before\n' })
