@@ -30,7 +30,7 @@ export const CORPORA: Record<Corpus['name'], Omit<Corpus, 'messages'>> = {
   mailvault: {
     name: 'mailvault',
     seed: 1,
-    words: 405,
+    words: 580,
     vocabulary: 40_000,
     attachmentShare: 0,
     attachmentWords: 0,
