@@ -81,6 +81,10 @@ const WALLS = {
   feedShare: 0.55,
   /** Share of memoryBytesMax above which a running item is ended. Below 1, because memory grows between two ticks. */
   endShare: 0.85,
+  /** Share of memoryBytesMax above which an item would pay for what others left in the process: it is read in another. */
+  crowdedShare: 0.7,
+  /** The mark of such a process when less than that is left of memoryBytesMax. */
+  aloneBytes: 400_000_000,
   /** An idle thread that holds more is replaced: what a parser left behind is not carried along. */
   heldBytes: 150_000_000,
   /** Recognised pages after which an OCR thread is replaced; its WASM memory only ever grows. */
@@ -157,7 +161,8 @@ export class WorkerPool {
    *
    * @param onAnswer called for each finished item, in order, some of them before the task ends
    * @param signal ends the task; the item in work is then `interrupted`
-   * @param isolated in a process of its own, for what may end the process
+   * @param isolated in a process of its own, for what may end the process; so is any task while this process
+   *   is crowded by what its threads have left behind
    * @returns what ended the task early, or undefined when every item was answered
    * @throws what `onAnswer` threw, and nothing else; the task is then ended
    */
@@ -169,11 +174,15 @@ export class WorkerPool {
   ): Promise<Fault | undefined> {
     const slot = await this.#free(laneOf(task), signal)
     if (!slot) return { kind: 'interrupted', item: 'preparing', detail: 'stopped' }
-    if (isolated) {
+    // Measured: 61 hostile mails left 700 MB in a process whose threads were all replaced (freed memory that
+    // the allocator keeps), and every later attachment was ended at the mark for it.
+    const held = process.memoryUsage.rss()
+    if (isolated || held > this.#memoryBytesMax * WALLS.crowdedShare) {
       try {
         const { journalDirectory: _, ...options } = this.#options
+        const left = Math.max(WALLS.aloneBytes, this.#memoryBytesMax - held)
         return await runQuarantined(
-          options,
+          { ...options, memoryBytesMax: Math.min(this.#memoryBytesMax, left) },
           task,
           onAnswer as Parameters<typeof runQuarantined>[2],
           this.#stopped(signal),

@@ -130,6 +130,15 @@ test.each(['buffers', 'buffers-sync'])(
   },
 )
 
+test('an item does not pay for memory that this process holds without it', async () => {
+  const held = Buffer.alloc(500_000_000, 1)
+  const from = open({}, Math.round(process.memoryUsage.rss() / 0.9))
+  const { answer, fault: ended } = await read(from, fault('slow 300'))
+  expect(ended).toBeUndefined()
+  expect(textOf(answer)).toContain('read after 300 ms')
+  expect(held.length).toBe(500_000_000)
+})
+
 test('an error thrown at once is the document being damaged, not a fault of ours', async () => {
   const { answer } = await read(open(), fault('throw'))
   expect(answer).toMatchObject({ outcome: { kind: 'declined', state: 'damaged' } })
