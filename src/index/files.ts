@@ -37,12 +37,20 @@ interface Kind {
   name: 'index.db' | 'extracts.db'
   application: number
   schema: string
+  /** Tables that no other program has together: the file is ours even when its head is damaged. */
+  tables: readonly string[]
 }
-const INDEX: Kind = { name: 'index.db', application: INDEX_APPLICATION, schema: INDEX_SCHEMA }
+const INDEX: Kind = {
+  name: 'index.db',
+  application: INDEX_APPLICATION,
+  schema: INDEX_SCHEMA,
+  tables: ['message', 'part', 'rewrite', 'orphan', 'words'],
+}
 const EXTRACTS: Kind = {
   name: 'extracts.db',
   application: EXTRACTS_APPLICATION,
   schema: EXTRACTS_SCHEMA,
+  tables: ['content', 'content_text', 'tally'],
 }
 const LOCK = 'writer.lock'
 /** Beside a file in which an error was met: the next writer checks it whole before using it. */
@@ -174,6 +182,19 @@ export function explained<Result>(directory: string, run: () => Result): Result 
   }
 }
 
+/**
+ * Reads both files whole, the word tables' own structure with them.
+ * @throws {PipelineError} E_INDEX_DAMAGED; the next writer then sets the damaged file aside
+ */
+export function checkWhole(directory: string, { index, extracts }: WriterFiles): void {
+  explained(directory, () => {
+    for (const db of [index, extracts]) {
+      const found = db.pragma('quick_check(1)', { simple: true }) as string
+      if (found !== 'ok') throw new Database.SqliteError(found, 'SQLITE_CORRUPT')
+    }
+  })
+}
+
 function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && !(error instanceof PipelineError)
     ? String(error.code)
@@ -258,8 +279,12 @@ function troubleWith(path: string, kind: Kind): 'damaged' | 'newer' | 'foreign' 
     db = new Database(path)
     const application = db.pragma('application_id', { simple: true })
     const version = db.pragma('user_version', { simple: true }) as number
-    const tables = db.prepare('SELECT count(*) FROM sqlite_schema').pluck().get() as number
-    if (application !== kind.application) return tables === 0 ? undefined : 'foreign'
+    const names = db.prepare('SELECT name FROM sqlite_schema').pluck().all() as string[]
+    const tables = names.length
+    if (application !== kind.application) {
+      if (tables === 0) return undefined
+      return kind.tables.every((name) => names.includes(name)) ? 'damaged' : 'foreign'
+    }
     if (version > SCHEMA_VERSION) return 'newer'
     if (tables < 2) return 'damaged'
     db.prepare('SELECT count(*) FROM meta').get()

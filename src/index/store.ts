@@ -12,7 +12,13 @@ import type { FoldedColumns } from '../fold/columns.js'
 import type { MessageReference } from '../part/reference.js'
 import type { Lane, ReadReason } from '../part/states.js'
 import { Contents } from './contents.js'
-import { explained, openForWriting, type Connection, type WriterFiles } from './files.js'
+import {
+  checkWhole,
+  explained,
+  openForWriting,
+  type Connection,
+  type WriterFiles,
+} from './files.js'
 import { Folders } from './folders.js'
 import { Idle } from './idle.js'
 import { Messages, Words } from './messages.js'
@@ -227,6 +233,7 @@ function storeOver(files: WriterFiles, directory: string, messageChars: number):
     set: (key, value) => {
       explained(directory, () => indexMeta.set(`own ${key}`, value))
     },
+    check: () => checkWhole(directory, files),
     checkpoint: () => {
       index.pragma('wal_checkpoint(TRUNCATE)')
       extracts.pragma('wal_checkpoint(TRUNCATE)')
@@ -321,6 +328,8 @@ export interface Store {
   /** A value kept with the index: last full check, options of the last sweep. */
   get(key: string): string | undefined
   set(key: string, value: string): void
+  /** Reads both files whole. @throws {PipelineError} E_INDEX_DAMAGED */
+  check(): void
   /** Truncates the write-ahead logs, when no reader holds them. */
   checkpoint(): void
   /** Checkpoints, leaves files that a read-only copy can be searched from, gives the lock back. */

@@ -136,11 +136,16 @@ async function refuseStranger(
       if (row.kind === 'mbox' ? paths.has(row.path) : await vault.entryAt(entry.path)) return
       if (++looked >= LOOKED) break
     }
-  if (looked > 0)
-    throw new PipelineError(
-      'E_VAULT_UNREADABLE',
-      `${vault.root} holds none of the messages it held before: check that the right disk is mounted there; to index it anew, remove its index first`,
-    )
+  if (looked === 0) return
+  // Flags that changed and moves between folders give a Maildir's messages other paths; their unique names last.
+  for (const folder of listed.filter(({ kind }) => kind === 'maildir')) {
+    const { entries } = await vault.entries(folder)
+    if (entries.some(({ unique }) => store.messages.byUnique(unique).length > 0)) return
+  }
+  throw new PipelineError(
+    'E_VAULT_UNREADABLE',
+    `${vault.root} holds none of the messages it held before: check that the right disk is mounted there; to index it anew, remove its index first`,
+  )
 }
 
 /** Known messages that are looked for in a vault that may be another one. */

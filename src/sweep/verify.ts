@@ -18,7 +18,7 @@ const MOST = 1000
 /**
  * @param root the vault
  * @param purge also leave no byte of deleted text in the files of the index
- * @throws {PipelineError} `E_VAULT_UNREADABLE`
+ * @throws {PipelineError} `E_VAULT_UNREADABLE`; `E_INDEX_DAMAGED` for a file of the index that cannot be read whole
  */
 export async function verify(
   store: Store,
@@ -34,6 +34,7 @@ export async function verify(
   }
 
   const vault = await openMailStore(root)
+  store.check()
   const { folders, unreadable } = await vault.folders()
   for (const { path, detail } of unreadable) differ(`${path || '.'} cannot be read (${detail})`)
   const known = new Map(store.folders.all().map((row) => [row.path, row]))

@@ -190,6 +190,60 @@ describe('files', () => {
     second.close()
   })
 
+  test.each(['index.db', 'extracts.db'])(
+    'a damaged mark in the head of %s does not make it the file of another program',
+    (name) => {
+      const directory = folder()
+      const first = open(directory)
+      first.messages.add([letter({ files: ['a.pdf'] })])
+      first.close()
+      const path = join(directory, name)
+      const bytes = readFileSync(path)
+      bytes.fill(0x5a, 68, 72)
+      writeFileSync(path, bytes)
+      const second = open(directory)
+      expect(second.opened.setAside).toEqual([`${path}.set-aside`])
+      second.close()
+    },
+  )
+
+  test('checking meets damage that opening does not, in pages and in the word table', () => {
+    const harm: Array<(path: string) => void> = [
+      (path) => {
+        const bytes = readFileSync(path)
+        bytes.fill(0, bytes.length - 8192 * 20)
+        writeFileSync(path, bytes)
+      },
+      (path) => {
+        const db = new Database(path)
+        db.unsafeMode(true)
+        db.exec('UPDATE words_data SET block = zeroblob(length(block)) WHERE id > 100')
+        db.close()
+      },
+    ]
+    for (const damage of harm) {
+      const directory = folder()
+      const first = open(directory)
+      first.messages.add(Array.from({ length: 1_000 }, (_, n) => letter({ body: `words ${n}` })))
+      first.check()
+      first.close()
+      damage(join(directory, 'index.db'))
+      const second = open(directory)
+      expect(codeOf(() => second.check())).toBe('E_INDEX_DAMAGED')
+      try {
+        second.close()
+      } catch {
+        // What closing writes may meet the damage as well.
+      }
+      const third = open(directory)
+      expect(third.opened).toEqual({
+        setAside: [join(directory, 'index.db.set-aside')],
+        isNewIndex: true,
+      })
+      third.close()
+    }
+  })
+
   test('a database of another program is never touched', () => {
     const directory = folder()
     const path = join(directory, 'index.db')

@@ -182,6 +182,22 @@ test('a vault that is gone, or whose place another folder took, loses no row', a
   expect((await mail.sweep()).messages).toMatchObject({ ...NOTHING, total: 1 })
 })
 
+test('a vault that was copied, and whose every message has other flags since, is known by its names', async () => {
+  vault.write('cur/1.host:2,', { subject: 'Kept' })
+  const index = vault.path('.paperknife')
+  await open({ index })
+  await mail.sweep()
+  await mail.close()
+  const aside = `${vault.root}-aside`
+  renameSync(vault.root, aside)
+  execFileSync('cp', ['-rp', aside, vault.root])
+  rmSync(aside, { recursive: true })
+  renameSync(vault.path('cur/1.host:2,'), vault.path('cur/1.host:2,S'))
+  await open({ index })
+  expect((await mail.sweep()).messages).toMatchObject({ ...NOTHING, moved: 1, total: 1 })
+  expect(await find('kept')).toEqual(['Kept'])
+})
+
 test('a missing vault says so', async () => {
   mail = await (
     await import('../../src/api.js')
