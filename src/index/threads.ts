@@ -11,6 +11,9 @@ const REFERENCES_MAX = 50
 /** Longest chain of joined threads that is followed. Each join links two roots, so that chains stay short. */
 const CHAIN_MAX = 64
 
+/** Messages of a thread that are counted to find the larger; a mailing list's thread has thousands. */
+const COUNTED_MAX = 256
+
 /**
  * A thread's number is the key of its first id, whose row names itself. Joining makes the row of the smaller
  * thread's first id name the larger one; the rows of its other ids lead there through it.
@@ -28,7 +31,9 @@ export class Threads {
     this.#next = db.prepare('SELECT thread FROM thread_member WHERE key = ?').pluck()
     this.#add = db.prepare('INSERT OR IGNORE INTO thread_member VALUES (?, ?)')
     this.#lead = db.prepare('INSERT OR REPLACE INTO thread_member VALUES (?, ?)')
-    this.#size = db.prepare('SELECT count(*) FROM message WHERE thread = ?').pluck()
+    this.#size = db
+      .prepare(`SELECT count(*) FROM (SELECT 1 FROM message WHERE thread = ? LIMIT ${COUNTED_MAX})`)
+      .pluck()
     this.#moveMessages = db.prepare('UPDATE message SET thread = ? WHERE thread = ?')
     this.#isAlive = db.prepare('SELECT 1 FROM message WHERE thread = ? LIMIT 1').pluck()
     this.#forget = db.prepare('DELETE FROM thread_member WHERE key = ?')

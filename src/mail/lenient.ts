@@ -11,7 +11,7 @@
  * guard for an upgrade.
  */
 import { Buffer } from 'node:buffer'
-import { MailParser } from 'mailparser'
+import type { MailParser } from 'mailparser'
 import type { Limits } from '../part/limits.js'
 import { HEAD_BYTES, parseHead, type Head } from './head.js'
 import type { Leaf, Multipart, Tree } from './tree.js'
@@ -75,6 +75,8 @@ export async function readLenientTree(
   let settle: () => void = () => {}
   let stop: (problem: string) => void = () => {}
 
+  // A third of a thread's start-up, and most mail never needs it.
+  const { MailParser } = await import('mailparser')
   const parser = new MailParser({
     skipHtmlToText: true,
     skipTextToHtml: true,

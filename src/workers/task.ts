@@ -11,7 +11,7 @@ import { pathToFileURL } from 'node:url'
 import { workerData } from 'node:worker_threads'
 import type { ReadResult } from '../part/outcome.js'
 import type { Extractor } from '../extract/extractor.js'
-import { readDocument, type Document } from '../extract/read.js'
+import type { Document } from '../extract/read.js'
 import type { Lane } from '../part/states.js'
 import {
   FIRST_ITEM,
@@ -158,7 +158,9 @@ function threw(item: number, error: unknown): Reply {
   return { item, threw: said(error), ...(typeof code === 'string' && { code }) }
 }
 
-function read(document: Document, lane: Lane): Promise<ReadResult> {
+async function read(document: Document, lane: Lane): Promise<ReadResult> {
+  // Threads that parse mail start without it.
+  const { readDocument } = await import('../extract/read.js')
   return readDocument(document, settings, lane, faults?.extractorFor(document))
 }
 
