@@ -220,10 +220,19 @@ export class Messages implements MessageStore {
           if (removed.length > 0) this.#ids.forget()
           const shift = this.#ids.shift
           ids = added.map((message) => this.#ids.take(message.date))
+          // All of them before the first row, so that a thread joined meanwhile moves rows of older batches only.
+          const assigned = added.map((message, place) =>
+            this.#threads.assign(ids[place] as number, message),
+          )
           const order = ids.map((_, place) => place)
           order.sort((a, b) => (ids[a] as number) - (ids[b] as number))
           for (const place of order)
-            this.#insert(ids[place] as number, added[place] as MessageInput, known)
+            this.#insert(
+              ids[place] as number,
+              this.#threads.joined(assigned[place] as number),
+              added[place] as MessageInput,
+              known,
+            )
           this.#vocabulary.write()
           if (this.#ids.shift !== shift) this.#meta.set('shift', this.#ids.shift)
           this.#meta.set('changes', this.#meta.number('changes') + removed.length + added.length)
@@ -241,7 +250,12 @@ export class Messages implements MessageStore {
     return ids
   }
 
-  #insert(id: number, message: MessageInput, known: ReadonlyMap<string, number>): void {
+  #insert(
+    id: number,
+    thread: number,
+    message: MessageInput,
+    known: ReadonlyMap<string, number>,
+  ): void {
     const revision = message.revision ?? 0
     this.#sql.insert.run(
       id,
@@ -249,7 +263,7 @@ export class Messages implements MessageStore {
       message.folder,
       message.flags,
       message.size,
-      this.#threads.assign(id, message),
+      thread,
       revision,
       message.subject,
       message.from.map(personLine).join('\n'),

@@ -59,6 +59,11 @@ export class Threads {
     return thread
   }
 
+  /** The thread that an assigned one has been joined to since. */
+  joined(thread: number): number {
+    return thread < 0 ? thread : (this.#find(thread) ?? thread)
+  }
+
   /**
    * A message of the thread was deleted. When it was the last, the thread's own row goes; the rows of its
    * other ids lead to nothing then, and begin it anew when one of them is named again.
