@@ -108,10 +108,10 @@ function hitText(hit: Hit, excerpt: Excerpt | undefined): string[] {
   const isBody = hit.matched.includes('body')
   if (excerpt?.snippet)
     lines.push(`    ${isBody ? snippetText(excerpt.snippet) : dim(snippetText(excerpt.snippet))}`)
-  for (const { name, page, snippet } of excerpt?.attachments ?? [])
+  for (const { name, member, page, snippet } of excerpt?.attachments ?? [])
     if (snippet !== '')
       lines.push(
-        `    ${plain(name) || 'attachment'}${page === undefined ? '' : `, page ${page}`}: ${snippetText(snippet)}`,
+        `    ${plain(name) || 'attachment'}${member === undefined ? '' : ` › ${plain(member)}`}${page === undefined ? '' : `, page ${page}`}: ${snippetText(snippet)}`,
       )
   const fields = hit.matched.filter((field) => field !== 'body' && field !== 'attachments')
   if (fields.length > 0) lines.push(dim(`    matched in ${fields.join(', ')}`))

@@ -95,6 +95,11 @@ describe('search', () => {
 })
 
 describe('other ways to show hits', () => {
+  test('names the document inside an archive that matched', () => {
+    const { stdout } = paperknife('search', 'mail', 'nachtzug zurück')
+    expect(stdout).toContain('belege.zip › belege/reise/paris.docx: ')
+  })
+
   test('--count-by counts in groups', () => {
     const rows = lines(paperknife('search', 'mail', 'hanna', '--count-by', 'year', '--json').stdout)
     expect(rows).toContainEqual({ value: '2024', messages: expect.any(Number) as number })
