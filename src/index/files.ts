@@ -19,7 +19,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { FOLD_VERSION } from '../fold/fold.js'
 import { PipelineError } from '../part/errors.js'
@@ -75,7 +75,7 @@ export interface WriterFiles {
  */
 export function openForWriting(directory: string, exclusive = false): WriterFiles {
   return explained(directory, () => {
-    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    makeDirectory(directory)
     const lock = takeLock(directory)
     const setAside: string[] = []
     const wasLeftOpen = [INDEX, EXTRACTS].some(({ name }) =>
@@ -202,6 +202,12 @@ function codeOf(error: unknown): string {
 }
 
 const isDamage = (code: string): boolean => /^SQLITE_(CORRUPT|NOTADB)/.test(code)
+
+/** Not recursive where the parent is there: Node then says ENOENT for a read-only file system, where EROFS is meant. */
+function makeDirectory(directory: string): void {
+  if (existsSync(directory)) return
+  mkdirSync(directory, { recursive: !existsSync(dirname(directory)), mode: 0o700 })
+}
 
 function takeLock(directory: string): Connection {
   const path = join(directory, LOCK)
