@@ -33,8 +33,12 @@ export const pdf: Extractor = {
   extensions: ['pdf'],
   lane: 'text',
   extract: (source, sink, context) =>
-    withPdf(source.bytes, context.settings.passwords, context.budget.msLeft, (document) =>
-      readDocument(document, picturesHeld(source.bytes), sink, context),
+    withPdf(
+      source.bytes,
+      context.settings.passwords,
+      context.budget.msLeft,
+      !mayOcr(context),
+      (document) => readDocument(document, picturesHeld(source.bytes), sink, context),
     ),
 }
 

@@ -29,7 +29,7 @@ const SAMPLE = 6_000
 const WORDS_ENOUGH = 25
 
 export function textQuality(text: string): TextQuality {
-  const letters = text.match(/[\p{L}\p{N}]/gu)?.length ?? 0
+  const letters = countLetters(text)
   const bad = (text.match(BAD)?.length ?? 0) + (text.match(CID)?.length ?? 0)
   const sample = text.length > SAMPLE ? text.slice(0, SAMPLE) : text
   const words = sample.match(/[\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{M}\p{N}]+/gu) ?? []
@@ -48,6 +48,17 @@ export function textQuality(text: string): TextQuality {
       usualLetters(sample) *
       (singles > 0.4 ? Math.max(0.1, 1.4 - 2 * singles) : 1)
   return { letters, bad, singles, score: Math.max(0, Math.min(1, score)) }
+}
+
+/** Letters and digits; a page of ASCII is counted without a match for each. */
+function countLetters(text: string): number {
+  let count = text.replace(/[\0-\x7f]+/g, '').match(/[\p{L}\p{N}]/gu)?.length ?? 0
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    const lower = code | 0x20
+    if ((lower >= 0x61 && lower <= 0x7a && code < 0x80) || (code >= 0x30 && code <= 0x39)) count++
+  }
+  return count
 }
 
 /** Share of words that could be words: a vowel in them, one case inside, no digits among the letters. */

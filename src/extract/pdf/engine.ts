@@ -10,6 +10,7 @@ import type * as PdfJs from 'pdfjs-dist/legacy/build/pdf.mjs'
 import type { PDFDocumentProxy, PDFPageProxy } from 'pdfjs-dist/legacy/build/pdf.mjs'
 import { Cut } from '../budget.js'
 import { Declined } from '../extractor.js'
+import { inflateAtOnce } from './inflate.js'
 
 export type { PDFDocumentProxy, PDFPageProxy }
 
@@ -22,8 +23,13 @@ let loaded: Promise<typeof PdfJs> | undefined
 export function loadPdfJs(): Promise<typeof PdfJs> {
   loaded ??= (async () => {
     const worker = 'pdfjs-dist/legacy/build/pdf.worker.mjs'
+    const push = Object.getOwnPropertyDescriptor(Array.prototype, 'push')!
     await import(worker) // sets globalThis.pdfjsWorker, which getDocument() then uses
-    return import('pdfjs-dist/legacy/build/pdf.mjs')
+    const library = await import('pdfjs-dist/legacy/build/pdf.mjs')
+    // Its polyfills replace push for arrays of 2^32 members, and make every push of this thread ten times as slow.
+    Object.defineProperty(Array.prototype, 'push', push)
+    inflateAtOnce()
+    return library
   })()
   return loaded
 }
@@ -37,15 +43,17 @@ const inPackage = (name: string): string => `${folder}/${name}/`
  *
  * @param bytes left as they are (pdf.js detaches the copy it is given)
  * @param passwords tried after the empty user password, in order
+ * @param isForText nothing will be rendered
  * @throws {Declined} `locked` when no password fits, `damaged` when there is no document in the bytes
  */
 export async function withPdf<T>(
   bytes: Uint8Array,
   passwords: readonly string[],
   msLeft: number,
+  isForText: boolean,
   use: (pdf: PDFDocumentProxy) => Promise<T>,
 ): Promise<T> {
-  const opened = await openAnyhow(bytes, passwords, msLeft)
+  const opened = await openAnyhow(bytes, passwords, msLeft, isForText)
   try {
     return await use(opened.pdf)
   } finally {
@@ -63,14 +71,15 @@ async function openAnyhow(
   bytes: Uint8Array,
   passwords: readonly string[],
   msLeft: number,
+  isForText: boolean,
 ): Promise<Opened> {
   try {
-    return await open(bytes, passwords, msLeft, true)
+    return await open(bytes, passwords, msLeft, isForText, true)
   } catch (error) {
     if (error instanceof Cut || (error instanceof Declined && error.state === 'locked')) throw error
     const mended = error instanceof Declined ? withTrailer(bytes) : bytes
     if (!mended) throw error
-    return open(mended, passwords, msLeft, false).catch(() => {
+    return open(mended, passwords, msLeft, isForText, false).catch(() => {
       throw error
     })
   }
@@ -80,11 +89,12 @@ async function open(
   bytes: Uint8Array,
   passwords: readonly string[],
   msLeft: number,
+  isForText: boolean,
   enableXfa: boolean,
 ): Promise<Opened> {
   const { getDocument } = await loadPdfJs()
   const task = getDocument({
-    data: Uint8Array.from(bytes),
+    data: new Uint8Array(bytes),
     cMapUrl: inPackage('cmaps'), // without it, CJK text in fonts that are not embedded is silently lost
     cMapPacked: true,
     standardFontDataUrl: inPackage('standard_fonts'),
@@ -92,7 +102,7 @@ async function open(
     iccUrl: inPackage('iccs'),
     enableXfa,
     isEvalSupported: false,
-    useSystemFonts: false,
+    useSystemFonts: isForText, // no font file is then read for a font that is not embedded; its text is the same
     disableFontFace: true,
     maxImageSize: IMAGE_PIXELS_MAX,
     stopAtErrors: false,
