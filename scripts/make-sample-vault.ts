@@ -652,7 +652,7 @@ mails.forEach((mail, i) => {
   const path =
     mail.folder === 'new'
       ? join(VAULT, 'new', name)
-      : join(VAULT, mail.folder, 'cur', `${name}:2,${mail.flags}`)
+      : join(VAULT, mail.folder, 'cur', `${name}!2,${mail.flags}`)
   writeFileSync(path, mail.raw ?? eml(mail))
   utimesSync(path, seconds, seconds)
 })

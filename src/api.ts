@@ -56,6 +56,8 @@ export interface SearchOptions extends IndexSearchOptions {
 
 export interface Status {
   messages: number
+  /** Messages in the index by name only: their files could not be read, and each sweep tries again. */
+  messagesUnreadable: number
   /** Contents by state. */
   contents: Partial<Record<ContentState, number>>
   /** Contents by what was declined, cut or empty: `unsupported: application/zip`. */
@@ -205,6 +207,7 @@ class OpenedMail implements Mail {
     const all = this.#vaults.map(({ reader }) => this.#statusOf(reader))
     return all.reduce((sum, one) => ({
       messages: sum.messages + one.messages,
+      messagesUnreadable: sum.messagesUnreadable + one.messagesUnreadable,
       contents: added(sum.contents, one.contents),
       reasons: added(sum.reasons, one.reasons),
       pending: sum.pending + one.pending,
@@ -307,6 +310,7 @@ class OpenedMail implements Mail {
     }
     return {
       messages: reader.messages(),
+      messagesUnreadable: reader.messagesUnreadable(),
       contents: contents.states(),
       reasons,
       pending: coverage.pending,

@@ -413,6 +413,13 @@ export function parseArguments(command: CommandName, words: readonly string[]): 
     const equals = word.indexOf('=')
     const name = word.slice(2, equals < 0 ? undefined : equals)
     const flag = known.find((f) => f.name === name)
+    // --no-ocr says what --ocr off says.
+    const denied = !flag && equals < 0 && name.startsWith('no-') && name.slice(3)
+    if (denied && known.some((f) => f.name === denied && f.choices === ON_OFF)) {
+      if (values.has(denied)) throw new UsageError(`--${denied} is given twice`)
+      values.set(denied, 'off')
+      continue
+    }
     if (!flag) throw new UsageError(unknownFlag(command, name))
     if (values.has(name)) throw new UsageError(`--${name} is given twice`)
     if (flag.kind === 'switch') {

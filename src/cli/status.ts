@@ -17,6 +17,10 @@ export const run: Run = async (given) => {
     await print(
       `${counted(status.messages, 'message')}, ${counted(coverage.contents, 'attachment')}: ${countText(coverage.readable)} searchable, ${countText(coverage.pending)} to be read, ${countText(coverage.unreadable)} could not be read`,
     )
+    if (status.messagesUnreadable > 0)
+      await print(
+        `${counted(status.messagesUnreadable, 'message')} could not be read: check the permissions of the files; the next index tries again`,
+      )
     await print(
       `index ${bytesText(status.indexBytes)}, extracts ${bytesText(status.extractsBytes)}${status.sweeping ? '; being swept now' : ''}`,
     )

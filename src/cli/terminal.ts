@@ -157,11 +157,15 @@ export class Progress {
   readonly #everyMs = this.#isTerminal ? 100 : 10_000
   #nextAt = this.#isTerminal ? 0 : performance.now() + this.#everyMs
   #last = ''
+  #label = ''
 
   /** @param label `reading messages` @param total 0 when it is not known */
   show(label: string, done: number, total: number, detail = ''): void {
     const now = performance.now()
-    if (now < this.#nextAt) return
+    // What was begun is told to its end.
+    const isEnd = label === this.#label && total > 0 && done >= total
+    if (now < this.#nextAt && !isEnd) return
+    this.#label = label
     this.#nextAt = now + this.#everyMs
     const share = total > 0 ? Math.min(1, done / total) : 0
     const figures = total > 0 ? `${countText(done)} of ${countText(total)}` : countText(done)

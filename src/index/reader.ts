@@ -76,6 +76,13 @@ export class IndexReader {
     return this.#index.prepare('SELECT count(*) FROM message').pluck().get() as number
   }
 
+  /** Messages whose file could not be read: they have a time that no file has, in folders that are looked at again. */
+  messagesUnreadable(): number {
+    const sql = `SELECT count(*) FROM message WHERE mtime = 0 AND offset IS NULL
+      AND folder IN (SELECT id FROM folder WHERE scanned = 0)`
+    return this.#index.prepare(sql).pluck().get() as number
+  }
+
   /** Vault-relative paths of all folders. */
   folders(): string[] {
     return this.#index.prepare('SELECT path FROM folder').pluck().all() as string[]

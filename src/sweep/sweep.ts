@@ -464,7 +464,7 @@ class Throttle {
 
   tell(phase: Progress['phase'], done: number, total: number): void {
     const now = performance.now()
-    if (phase === this.#phase && now - this.#last < PROGRESS_MS) return
+    if (phase === this.#phase && done < total && now - this.#last < PROGRESS_MS) return
     this.#phase = phase
     this.#last = now
     this.#tell?.({ phase, done, total })
