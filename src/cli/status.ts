@@ -26,7 +26,16 @@ export const run: Run = async (given) => {
     )
     const states = Object.entries(status.contents).filter(([, count]) => count > 0)
     await table('By state', states)
-    await table('Why', Object.entries(status.reasons))
+    const why: Record<string, number> = {}
+    for (const [reason, count] of Object.entries(status.reasons)) {
+      // Each picture's own size would fill the table.
+      const name = reason.replace(
+        /^skipped-tiny: .*/,
+        'skipped-tiny: a picture too small to hold text',
+      )
+      why[name] = (why[name] ?? 0) + count
+    }
+    await table('Why', Object.entries(why))
     if (status.backlog.contents > 0) await print(`\nLeft to do: ${estimateText(status.backlog)}`)
     return EXIT.done
   } finally {

@@ -31,6 +31,19 @@ describe('the table of flags', () => {
 })
 
 describe('parsing', () => {
+  test('takes --no-keep-texts for --keep-texts off, and no other flag so', () => {
+    const given = parseArguments('index', ['--no-keep-texts', 'vault', '--no-ocr'])
+    expect([given.isOn('keep-texts'), given.isOn('ocr')]).toEqual([false, false])
+    expect(given.positional).toEqual(['vault'])
+    for (const words of [
+      ['--no-limit'],
+      ['--no-json'],
+      ['--no-ocr=on'],
+      ['--no-ocr', '--ocr', 'on'],
+    ])
+      expect(() => parseArguments('index', words), words.join(' ')).toThrow(UsageError)
+  })
+
   test('takes values after a space and after an equals sign', () => {
     const given = parseArguments('index', ['vault', '--index', 'x', '--workers=3', '--json'])
     expect(given.positional).toEqual(['vault'])
