@@ -41,7 +41,7 @@ export function textQuality(text: string): TextQuality {
   let score = 1 - Math.min(1, (bad / Math.max(1, letters + bad)) * 4)
   // The measures of words know alphabets only: a table of Chinese with codes in it is no bad Latin.
   const inWords = alphabetic.reduce((sum, word) => sum + word.length, 0)
-  const alphabets = inWords > (sample.match(/\p{L}/gu)?.length ?? 0) / 2
+  const alphabets = inWords > countLetters(sample, /\p{L}/gu, false) / 2
   if (alphabets && alphabetic.length >= WORDS_ENOUGH)
     score *=
       Math.min(1, wordShape(alphabetic)) *
@@ -50,13 +50,14 @@ export function textQuality(text: string): TextQuality {
   return { letters, bad, singles, score: Math.max(0, Math.min(1, score)) }
 }
 
-/** Letters and digits; a page of ASCII is counted without a match for each. */
-function countLetters(text: string): number {
-  let count = text.replace(/[\0-\x7f]+/g, '').match(/[\p{L}\p{N}]/gu)?.length ?? 0
+/** Letters, and digits as well by default; a page of ASCII is counted without a match for each. */
+function countLetters(text: string, others = /[\p{L}\p{N}]/gu, withDigits = true): number {
+  let count = text.replace(/[\0-\x7f]+/g, '').match(others)?.length ?? 0
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i)
     const lower = code | 0x20
-    if ((lower >= 0x61 && lower <= 0x7a && code < 0x80) || (code >= 0x30 && code <= 0x39)) count++
+    if (lower >= 0x61 && lower <= 0x7a && code < 0x80) count++
+    else if (withDigits && code >= 0x30 && code <= 0x39) count++
   }
   return count
 }
@@ -120,12 +121,18 @@ const UNUSUAL = 0.46
 
 /** 1 where the letters are distributed as languages in Latin script distribute them, 0.05 where they are not. */
 function usualLetters(text: string): number {
-  const latin = text.normalize('NFD').toLowerCase().match(/[a-z]/g)
-  if (!latin || latin.length < 120) return 1
-  const counts: Record<string, number> = {}
-  for (const letter of latin) counts[letter] = (counts[letter] ?? 0) + 1
+  const plain = text.normalize('NFD').toLowerCase()
+  const counts = new Array<number>(26).fill(0)
+  let latin = 0
+  for (let i = 0; i < plain.length; i++) {
+    const letter = plain.charCodeAt(i) - 0x61
+    if (letter < 0 || letter >= 26) continue
+    counts[letter]!++
+    latin++
+  }
+  if (latin < 120) return 1
   let distance = 0
   for (const [letter, percent] of Object.entries(LETTER_SHARE))
-    distance += Math.abs((counts[letter] ?? 0) / latin.length - percent / 100) / 2
+    distance += Math.abs(counts[letter.charCodeAt(0) - 0x61]! / latin - percent / 100) / 2
   return Math.max(0.05, Math.min(1, (UNUSUAL - distance) / (UNUSUAL - USUAL)))
 }
