@@ -52,7 +52,7 @@ export function textQuality(text: string): TextQuality {
 
 /** Letters, and digits as well by default; a page of ASCII is counted without a match for each. */
 function countLetters(text: string, others = /[\p{L}\p{N}]/gu, withDigits = true): number {
-  let count = text.replace(/[\0-\x7f]+/g, '').match(others)?.length ?? 0
+  let count = text.replace(/[\0-\x7f]+/g, ' ').match(others)?.length ?? 0
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i)
     const lower = code | 0x20
