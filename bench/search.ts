@@ -17,6 +17,8 @@ import { round, statistics, type BenchRun } from './harness.js'
 import { SHAPES, type Shape } from './shapes.js'
 
 const ROWS = 500
+/** What every shape should stay within. */
+const QUICK_MS = 14
 const STATES = ['fresh', 'rewritten', 'merged'] as const
 type State = (typeof STATES)[number]
 
@@ -30,6 +32,7 @@ export async function run(bench: BenchRun): Promise<void> {
   const kept = bench.text('dir')
   const directory = kept ?? mkdtempSync(join(tmpdir(), 'paperknife-bench-'))
   const wrong: string[] = []
+  const medians: Medians = new Map()
   try {
     if (!existsSync(join(directory, 'index.db'))) {
       mkdirSync(directory, { recursive: true })
@@ -53,14 +56,33 @@ export async function run(bench: BenchRun): Promise<void> {
     for (const state of states) {
       if (state === 'rewritten') rewriteFifth(directory, corpus)
       if (state === 'merged') merge(directory)
-      wrong.push(...(await measure(bench, directory, corpus, state, runs)))
+      wrong.push(...(await measure(bench, directory, corpus, state, runs, medians)))
     }
+    summarise(bench, corpus, medians)
     sizes(bench, directory, corpus)
     firstSearch(bench, directory, corpus)
   } finally {
     if (kept === undefined) rmSync(directory, { recursive: true, force: true })
   }
   if (wrong.length > 0) throw new Error(`wrong answers:\n${wrong.join('\n')}`)
+}
+
+/** Shapes, and the milliseconds of each when merged. */
+type Medians = Map<string, number>
+
+/** The slowest shapes for the README: one line must not hide them behind a mean. */
+function summarise(bench: BenchRun, corpus: Corpus, medians: Medians): void {
+  const slowest = [...medians].sort((a, b) => b[1] - a[1])
+  if (slowest.length === 0) return
+  const quick = slowest.filter(([, median]) => median <= QUICK_MS)
+  const late = slowest.filter(([, median]) => median > QUICK_MS)
+  bench.readme(
+    `Searching ${corpus.messages.toLocaleString('en-US')} messages (${corpus.name}), newest ${ROWS} hits with rows and matched fields, merged index, median`,
+    [
+      `${quick.length} of ${slowest.length} shapes within ${QUICK_MS} ms`,
+      ...late.map(([shape, median]) => `${shape} ${round(median)} ms`),
+    ].join('; '),
+  )
 }
 
 /** @returns a sentence for each planted answer of a wrong size */
@@ -70,6 +92,7 @@ async function measure(
   corpus: Corpus,
   state: State,
   runs: number,
+  medians: Medians,
 ): Promise<string[]> {
   const files = openForReading(directory)
   const wrong: string[] = []
@@ -98,6 +121,8 @@ async function measure(
         times.push(performance.now() - began)
         rows = hits.length
       }
+      const measured = statistics(times)
+      if (state === 'merged') medians.set(shape.name, measured.median)
       bench.emit({
         bench: 'search',
         shape: shape.name,
@@ -109,7 +134,7 @@ async function measure(
         matches,
         ...(planted !== undefined && { planted }),
         rows,
-        ...statistics(times),
+        ...measured,
       })
     }
     await excerpts(bench, searcher, corpus, state, runs)
