@@ -1,7 +1,7 @@
 /**
  * Outlook messages ([MS-OXMSG]): mail, appointments, tasks, contacts, with attachments and messages inside.
  *
- * An own reader over ole.ts: @kenjiuno/msgreader 1.28.0 gives the same texts, but follows cyclic sectors and copies each
+ * An own reader over ole.ts: @kenjiuno/msgreader 1.28.0 follows cyclic sectors and copies each
  * attachment through arrays of numbers. What is written is mapi/message.ts.
  */
 import type { Context, Extractor } from './extractor.js'
