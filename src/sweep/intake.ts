@@ -118,7 +118,8 @@ export class Intake {
     this.#inFlight.add(task)
   }
 
-  async #parse(batch: Found[], caution: Caution): Promise<void> {
+  /** @param isCrowded it was ended because the process held too much, which others may have left there */
+  async #parse(batch: Found[], caution: Caution, isCrowded = false): Promise<void> {
     if (caution === 'bare') {
       for (const found of batch) this.#take(found, BARE)
       return
@@ -142,13 +143,13 @@ export class Intake {
         else this.#take(found, answer)
       },
       signal,
-      caution !== 'none' && batch.some(({ entry }) => isSuspect?.(entry)),
+      isCrowded || (caution !== 'none' && batch.some(({ entry }) => isSuspect?.(entry))),
     )
     // An error of ours would be the same alone.
     for (const found of failed) await this.#parse([found], caution === 'none' ? 'head' : next)
     if (!fault || fault.kind === 'interrupted') return
     const guilty = batch[answered]
-    if (guilty) await this.#parse([guilty], next)
+    if (guilty) await this.#parse([guilty], next, fault.kind === 'memory' && !fault.isAlone)
     const rest = batch.slice(answered + 1)
     if (rest.length > 0) await this.#parse(rest, 'none')
   }

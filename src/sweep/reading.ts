@@ -147,8 +147,14 @@ export class Reading {
     return [...new Set([row, ...(others as ContentRow[])])]
   }
 
-  async #extract(carrier: EntryRow, claimed: ClaimedContent[], lane: Lane): Promise<void> {
-    const { pool, root, signal, isSuspect } = this.#options
+  /** @param isAlone in a process of its own */
+  async #extract(
+    carrier: EntryRow,
+    claimed: ClaimedContent[],
+    lane: Lane,
+    isAlone = claimed.some(({ hash }) => this.#options.isSuspect?.(hash)),
+  ): Promise<void> {
+    const { pool, root, signal } = this.#options
     const open = new Map(claimed.entries())
     const fault = await pool.run(
       {
@@ -169,16 +175,20 @@ export class Reading {
         if (performance.now() - this.#lastRecord > RECORD_MS) this.#record()
       },
       signal,
-      claimed.some(({ hash }) => isSuspect?.(hash)),
+      isAlone,
     )
+    const again: ClaimedContent[] = []
     if (fault) {
       // Before the first item the message itself was in work, and all its contents with it.
       const guilty = fault.item === 'preparing' ? [...open.keys()] : [fault.item]
       for (const [item, content] of open)
-        if (fault.kind !== 'interrupted' && guilty.includes(item)) this.#fault(content, fault, lane)
-        else this.#giveBack(content, lane)
+        if (fault.kind === 'interrupted' || !guilty.includes(item)) this.#giveBack(content, lane)
+        else if (fault.kind === 'memory' && !fault.isAlone) again.push(content)
+        else this.#fault(content, fault, lane)
     }
     this.#record()
+    // What others left in the process may have filled it: under the same claim, but without them.
+    if (again.length > 0) await this.#extract(carrier, again, lane, true)
   }
 
   /** What was recognised under a limit that has been raised since, and under nothing else that has changed. */

@@ -1,6 +1,6 @@
 /**
  * Reads files on disk that lie in no vault: the text lane first, then the OCR lane for those with
- * pages of pixels. No index, no states kept, no second try.
+ * pages of pixels. No index, no states kept; a second try only for want of memory.
  */
 import type { ReadResult } from '../part/outcome.js'
 import type { ReadSettings } from '../part/settings.js'
@@ -119,6 +119,7 @@ async function readOnce(
   file: string,
   lane: Lane,
   signal: AbortSignal | undefined,
+  isAlone = false,
 ): Promise<DocumentReading | undefined> {
   let reading: DocumentReading | undefined
   const fault = await pool.run(
@@ -135,8 +136,11 @@ async function readOnce(
           : settledReading(file, answer)
     },
     signal,
+    isAlone,
   )
   if (fault?.kind === 'interrupted') return undefined
+  // What others left in the process may have filled it.
+  if (fault?.kind === 'memory' && !fault.isAlone) return readOnce(pool, file, lane, signal, true)
   if (fault) return { file, state: 'failed-transient', reason: fault.kind, detail: fault.detail }
   return reading
 }

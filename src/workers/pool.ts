@@ -59,6 +59,8 @@ export interface Fault {
   item: number | 'preparing'
   /** One sentence, without text of the document. */
   detail: string
+  /** It was read in a process of its own, so that nothing else is to blame. */
+  isAlone?: boolean
 }
 
 /** An item that ended in an error of ours; the thread lives on. */
@@ -83,8 +85,8 @@ const WALLS = {
   endShare: 0.85,
   /** Share of memoryBytesMax above which an item would pay for what others left in the process: it is read in another. */
   crowdedShare: 0.7,
-  /** The mark of such a process when less than that is left of memoryBytesMax. */
-  aloneBytes: 400_000_000,
+  /** The mark of such a process when less than that is left of memoryBytesMax: a scan of 25 megapixels needs 450 MB. */
+  aloneBytes: 600_000_000,
   /** An idle thread that holds more is replaced: what a parser left behind is not carried along. */
   heldBytes: 150_000_000,
   /** Recognised pages after which an OCR thread is replaced; its WASM memory only ever grows. */
@@ -122,6 +124,8 @@ export class WorkerPool {
   readonly #waiting: Array<() => void> = []
   readonly #memoryBytesMax: number
   #clock: NodeJS.Timeout | undefined
+  /** Marks of the processes that read one task alone; their memory is not in our own. */
+  #lent = 0
   #closed = false
   readonly #closing = new AbortController()
   /** Called when a thread could not be ended; a process of our own should then end itself. */
@@ -178,16 +182,20 @@ export class WorkerPool {
     // the allocator keeps), and every later attachment was ended at the mark for it.
     const held = process.memoryUsage.rss()
     if (isolated || held > this.#memoryBytesMax * WALLS.crowdedShare) {
+      const { journalDirectory: _, ...options } = this.#options
+      const left = Math.max(WALLS.aloneBytes, this.#memoryBytesMax - held - this.#lent)
+      const memoryBytesMax = Math.min(this.#memoryBytesMax, left)
+      this.#lent += memoryBytesMax
       try {
-        const { journalDirectory: _, ...options } = this.#options
-        const left = Math.max(WALLS.aloneBytes, this.#memoryBytesMax - held)
-        return await runQuarantined(
-          { ...options, memoryBytesMax: Math.min(this.#memoryBytesMax, left) },
+        const fault = await runQuarantined(
+          { ...options, memoryBytesMax },
           task,
           onAnswer as Parameters<typeof runQuarantined>[2],
           this.#stopped(signal),
         )
+        return fault && { ...fault, isAlone: true }
       } finally {
+        this.#lent -= memoryBytesMax
         slot.isTaken = false
         this.#wake()
       }
@@ -319,7 +327,7 @@ export class WorkerPool {
   }
 
   #isFull(): boolean {
-    return process.memoryUsage.rss() > this.#memoryBytesMax * WALLS.feedShare
+    return process.memoryUsage.rss() + this.#lent > this.#memoryBytesMax * WALLS.feedShare
   }
 
   #wake(): void {

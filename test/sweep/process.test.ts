@@ -109,6 +109,14 @@ test('a document that kills the process is given up at its third death; its neig
   expect((await crash())?.detail).toContain('SIGSEGV')
 }, 60_000)
 
+test('documents that only together need too much memory are all read in one sweep', async () => {
+  fill(['hold 350 1500 a', 'hold 350 1500 b', 'text plums'])
+  mail = await vault.open({ sweeper: 'process', workers: 2, memoryBytesMax: 700_000_000 })
+  expect((await mail.sweep()).contents).toEqual({ ok: 3 })
+  const attempts = await Promise.all(['0.txt', '1.txt'].map((name) => mail!.explain(name)))
+  expect(attempts.map(([message]) => message?.parts[0]?.attempts)).toEqual([1, 1])
+}, 60_000)
+
 test('whatever a document does, the host goes on searching without a pause', async () => {
   fill(['text apples', 'heap', 'buffers-sync', 'spin', 'exit', 'crash', 'flood', 'text plums'])
   mail = await vault.open({

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -53,6 +53,23 @@ test('one reading a file, whatever its neighbours do', async () => {
   expect(readings['d.txt']).toMatchObject({ state: 'damaged' })
   expect(readings['e.txt']).toMatchObject({ state: 'ok' })
   expect(readings['missing.txt']).toMatchObject({ state: 'failed-transient', reason: 'unreadable' })
+})
+
+test('documents that only together need too much memory are all read', async () => {
+  const files = ['k', 'l'].map((name) => write(`${name}.txt`, `FAULT hold 350 1500 ${name}`))
+  const readings = await readAll(files, { ocr: false, workers: 2, memoryBytesMax: 700_000_000 })
+  expect(Object.values(readings).map(({ state }) => state)).toEqual(['ok', 'ok'])
+})
+
+test('a document that needs too much memory alone is tried twice, and said to', async () => {
+  const log = join(folder, 'begun')
+  vi.stubEnv('PAPERKNIFE_FAULTS_LOG', log)
+  const readings = await readAll([write('m.txt', 'FAULT buffers')], {
+    ocr: false,
+    memoryBytesMax: 600_000_000,
+  })
+  expect(readings['m.txt']).toMatchObject({ state: 'failed-transient', reason: 'memory' })
+  expect(readFileSync(log, 'utf8')).toBe('buffers\nbuffers\n')
 })
 
 test('a consumer that leaves early ends the threads', async () => {

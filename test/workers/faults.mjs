@@ -30,6 +30,16 @@ const FAULTS = {
   'buffers-sync': () => {
     for (;;) held.push(Buffer.alloc(20_000_000, 1))
   },
+  /** Needs so many MB for so long, and then gives them back. */
+  hold: async (sink, mb, ms) => {
+    const needed = []
+    for (let n = 0; n < Number(mb); n += 10) {
+      needed.push(Buffer.alloc(10_000_000, 1))
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+    await new Promise((resolve) => setTimeout(resolve, Number(ms)))
+    sink.line(`read with ${needed.length} buffers`)
+  },
   throw: () => {
     throw new Error('thrown at once')
   },
