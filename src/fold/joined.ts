@@ -21,12 +21,13 @@ export function mayJoin(code: number): boolean {
   }
 }
 
-const AMOUNT =
-  /(\d{1,3})([.,'\u2019\u00a0\u202f])(\d{3}(?:\2\d{3})*)(?:[.,](\d{1,2}))?(?![\p{L}\p{N}]|[.,]\d)/uy
-const IDENTIFIER = /[\p{L}\p{N}]+(?:[-_/][\p{L}\p{N}]+|(?<=\d)\.(?=\d)\p{N}+)+/uy
 /** Parts and units of the longest joined identifier; longer ones are paths. */
 const PARTS_MAX = 8
 const LENGTH_MAX = 40
+// The patterns look no further than what can still be joined: they are tried at every word of a chain.
+const AMOUNT =
+  /(\d{1,3})([.,'\u2019\u00a0\u202f])(\d{3}(?:\2\d{3}){0,30})(?:[.,](\d{1,2}))?(?![\p{L}\p{N}]|[.,]\d)/uy
+const IDENTIFIER = /[\p{L}\p{N}]{1,41}(?:[-_/][\p{L}\p{N}]{1,41}|(?<=\d)\.(?=\d)\p{N}{1,41}){1,8}/uy
 /** 1.2.3 is a version, 01.02.2023 a date worth finding as 01022023. */
 const DOTTED_DIGITS_MIN = 6
 

@@ -9,6 +9,8 @@ import type { OcrPage, PageChoice, TextPage } from '../part/outcome.js'
 
 /** UTF-16 units of text in one block at most. */
 export const BLOCK_CHARS = 16_384
+/** Where a block may end early, at a line's end or a space. */
+const TAIL_CHARS = 1_638
 /** Blocks of one body at most (index/schema.ts BODY_BLOCKS). */
 const BODY_BLOCKS_MAX = 8_192
 
@@ -98,11 +100,13 @@ function stretches(text: string): string[] {
   let at = 0
   while (text.length - at > BLOCK_CHARS) {
     let end = at + BLOCK_CHARS
-    const from = end - BLOCK_CHARS / 10
-    const line = text.lastIndexOf('\n', end - 1)
-    const space = text.lastIndexOf(' ', end - 1)
-    if (line >= from) end = line + 1
-    else if (space >= from) end = space + 1
+    const from = end - TAIL_CHARS
+    // Of the tail alone: a text without spaces would be searched back to its beginning each time.
+    const tail = text.slice(from, end)
+    const line = tail.lastIndexOf('\n')
+    const space = tail.lastIndexOf(' ')
+    if (line >= 0) end = from + line + 1
+    else if (space >= 0) end = from + space + 1
     else if (text.charCodeAt(end - 1) >= 0xd800 && text.charCodeAt(end - 1) <= 0xdbff) end--
     cut.push(text.slice(at, end))
     at = end

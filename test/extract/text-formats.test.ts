@@ -158,3 +158,12 @@ test('an old card: quoted-printable in its own character set, the picture left o
   ]
   expect((await text(card.join('\r\n'))).trim()).toBe('山田 太郎\none\ntwo\n+49 30 123')
 })
+
+// Putting a million marks in order takes minutes inside the engine, where nothing can end a thread.
+test('a letter under a million marks keeps thirty of them', async () => {
+  const [letter, next] = (await text(`first ק${'\u0301\u0323'.repeat(500_000)} next`))
+    .split(' ')
+    .slice(1)
+  expect(letter).toHaveLength(31)
+  expect(next).toBe('next')
+})

@@ -121,9 +121,31 @@ describe('joined forms', () => {
     expect(shown('pay INV-2023-001 now')).toBe('pay inv 2023 001 now | inv2023001')
   })
 
+  // A pattern that looked to the end of the chain at each of its words took two minutes for each.
+  test.each(['a-', '1.', 'ab_', "111'"])('a chain of %j costs what its length costs', (link) => {
+    expect(joinedForms(`${link.repeat(64_000)}x`).length).toBeLessThanOrEqual(1)
+  })
+
+  test.each([
+    ['1-2-3-4-5-6-7-8', ['12345678']],
+    ['1-2-3-4-5-6-7-8-9', ['23456789']],
+    [`1-${'x'.repeat(39)}`, [`1${'x'.repeat(39)}`]],
+    [`1-${'x'.repeat(40)}`, []],
+    [`1${',234'.repeat(21)}`, [`1${'234'.repeat(21)}`]],
+    [`1${',234'.repeat(40)}`, []],
+  ])('of %j, what is too long to be an identifier is none', (text, forms) => {
+    expect(joinedForms(text)).toEqual(forms)
+  })
+
   test('the halves of a word broken at a line end are found too', () => {
     expect(shown('a well-\nknown name')).toBe('a wellknown name | well known')
   })
+})
+
+// Putting a million marks in order takes minutes, inside the engine.
+test('a letter under a million marks is a letter', () => {
+  const flood = '\u0301\u0323'.repeat(500_000)
+  expect(shown(`ca${flood}fé ק${flood}ר`)).toMatch(/^cafe ק[\u0301\u0323]+ר$/)
 })
 
 test('texts of one column are kept apart and their forms stand at its end', () => {

@@ -33,6 +33,12 @@ test('no block holds more than its share, and no character is cut in two', () =>
     }
 })
 
+test('a long text without spaces is cut in one pass', () => {
+  const text = '日'.repeat(20_000_000)
+  const blocks = packBody(text)
+  expect(blocks).toHaveLength(Math.ceil(text.length / BLOCK_CHARS))
+})
+
 test('short pages share a block, and a long one is spread over several', () => {
   const pages = [
     { text: 'one', page: 1 },
