@@ -38,7 +38,14 @@ export type { Limits } from './part/limits.js'
 export { DEFAULT_LIMITS } from './part/limits.js'
 export { PipelineError, type ErrorCode } from './part/errors.js'
 export { CONTENT_STATES, type ContentState, type Lane, type ReadReason } from './part/states.js'
-export type { Outcome, ReadResult, TextPage, OcrPage, PageChoice } from './part/outcome.js'
+export type {
+  Outcome,
+  ReadResult,
+  TextPage,
+  OcrPage,
+  PageChoice,
+  PageReading,
+} from './part/outcome.js'
 export type { DocumentReading } from './workers/documents.js'
 export type { Excerpt, ExcerptAttachment } from './index/excerpts.js'
 export type { Hit, MatchedField, SearchResult } from './index/hits.js'

@@ -1,5 +1,5 @@
 /** `paperknife explain`: the state of each part of a message, why, and what would be tried next. */
-import { openVault, type ExplainedPart } from '../api.js'
+import { openVault, type ExplainedPart, type PageReading } from '../api.js'
 import { EXIT } from './exit.js'
 import type { Run } from './commands.js'
 import { vaultOptions } from './options.js'
@@ -47,6 +47,53 @@ export const run: Run = async (given) => {
   }
 }
 
+/** Lines about the pages of one part. */
+const CHOICES = 20
+
+/** How the pages came by their text, those of one kind that follow each other in one line. */
+function choiceLines(choices: readonly PageReading[]): string[] {
+  const groups: PageReading[][] = []
+  for (const choice of choices) {
+    const last = groups.at(-1)
+    const same = last?.[0]
+    if (
+      same &&
+      same.member === choice.member &&
+      same.took === choice.took &&
+      same.why === choice.why
+    )
+      last.push(choice)
+    else groups.push([choice])
+  }
+  const lines = groups.slice(0, CHOICES).map((group) => {
+    const [first] = group as [PageReading]
+    const range = (of: (choice: PageReading) => number | undefined): string => {
+      const values = group.map(of).filter((value) => value !== undefined)
+      const [low, high] = [Math.min(...values), Math.max(...values)]
+      return low === high ? String(low) : `${low} to ${high}`
+    }
+    const place =
+      first.page === undefined
+        ? 'picture'
+        : `page${group.length > 1 ? 's' : ''} ${range(({ page }) => page)}`
+    const facts = [
+      first.layerScore !== undefined && `text layer ${range((choice) => choice.layerScore)}`,
+      first.ocrScore !== undefined && `OCR ${range((choice) => choice.ocrScore)}`,
+      first.confidence !== undefined && `confidence ${range((choice) => choice.confidence)}`,
+      first.turned && `turned by ${range((choice) => choice.turned)}`,
+    ].filter(Boolean)
+    return [
+      first.member === undefined ? '' : `${first.member}, `,
+      `${place}: ${TOOK[first.took]}`,
+      first.why === undefined ? '' : `, ${first.why}`,
+      facts.length > 0 ? ` (${facts.join(', ')})` : '',
+    ].join('')
+  })
+  const left = groups.length - lines.length
+  return left > 0 ? [...lines, `and ${left} more; --json lists them all`] : lines
+}
+const TOOK = { 'text-layer': 'text layer', ocr: 'OCR', both: 'text layer and OCR' } as const
+
 function partLines(part: ExplainedPart): string[] {
   const read = [
     part.extractor && `${part.extractor} version ${part.version}`,
@@ -65,6 +112,7 @@ function partLines(part: ExplainedPart): string[] {
       .map((text) => plain(text as string))
       .join(': ')}`,
     ...(read.length > 0 ? [`   ${read.map(plain).join(', ')}`] : []),
+    ...(part.choices ? choiceLines(part.choices) : []).map((line) => `   ${plain(line)}`),
     `   ${part.hash}, read because ${part.why}`,
     `   next: ${plain(part.next)}`,
   ]

@@ -6,7 +6,7 @@
  */
 import { kindsOf } from '../fold/kinds.js'
 import { unpackOcr, unpackPages, type StoredPage } from '../fold/texts.js'
-import type { TextPage } from '../part/outcome.js'
+import type { PageReading, TextPage } from '../part/outcome.js'
 import type { Lane, ReadReason } from '../part/states.js'
 import type { Connection } from './files.js'
 import type { Meta } from './meta.js'
@@ -366,6 +366,37 @@ export class Contents implements ContentStore {
       }
     }
     return pages.filter((page) => page.ocr !== undefined)
+  }
+
+  /** How the pages of a content came by their text; none where OCR had no part in it. */
+  choices(id: number): PageReading[] {
+    const blocks = this.#sql.textAndOcr.all(
+      id * TEXT_BLOCKS,
+      id * TEXT_BLOCKS + TEXT_BLOCKS - 1,
+    ) as Array<{ text: Buffer; ocr: Buffer | null }>
+    if (blocks.every(({ ocr }) => ocr === null)) return []
+    const readings: PageReading[] = []
+    for (const { text, ocr } of blocks) {
+      const seen = ocr ? unpackOcr(ocr) : []
+      for (const [i, { isContinued, page, member }] of unpackPages(text).entries()) {
+        if (isContinued) continue
+        const { ocr: words, choice } = seen[i] ?? {}
+        readings.push({
+          ...(page !== undefined && { page }),
+          ...(member !== undefined && { member }),
+          took: words ? 'ocr' : 'text-layer',
+          ...choice,
+          ...(words && { confidence: words.confidence, turned: words.turned }),
+        })
+      }
+    }
+    // Of a nest, only the documents that OCR had a part in.
+    const told = new Set(
+      readings.filter((it) => it.took !== 'text-layer' || it.why).map((it) => it.member),
+    )
+    return readings.filter(
+      (it) => told.has(it.member) && (it.page !== undefined || it.took === 'ocr'),
+    )
   }
 
   /** Contents recorded after a revision, oldest first. */

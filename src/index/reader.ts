@@ -13,6 +13,7 @@ import { Meta } from './meta.js'
 import type { ContentRow, Coverage } from './rows.js'
 import { Searcher, type SearchOptions } from './search.js'
 import type { ContentStore } from './store.js'
+import type { PageReading } from '../part/outcome.js'
 
 /** A message with its documents, as it stands in the index. */
 export interface DescribedMessage {
@@ -35,13 +36,15 @@ export interface DescribedPart {
   hash: string
   /** Absent when extracts.db was lost and not yet made again. */
   content: ContentRow | undefined
+  /** How its pages came by their text, where OCR had a part in it. */
+  choices?: PageReading[]
 }
 
 interface Opened {
   files: ReaderFiles
   inode: string
   searcher: Searcher
-  contents: ContentStore & Pick<Contents, 'reasons' | 'rates' | 'backlogWork'>
+  contents: ContentStore & Pick<Contents, 'choices' | 'reasons' | 'rates' | 'backlogWork'>
 }
 
 export class IndexReader {
@@ -153,7 +156,11 @@ export class IndexReader {
       .all(id) as Array<Omit<DescribedPart, 'content'>>
     return {
       ...message,
-      parts: parts.map((part) => ({ ...part, content: this.contents.byHash(part.hash) })),
+      parts: parts.map((part) => {
+        const content = this.contents.byHash(part.hash)
+        const choices = content?.state === 'ok' ? this.contents.choices(content.id) : []
+        return { ...part, content, ...(choices.length > 0 && { choices }) }
+      }),
     }
   }
 

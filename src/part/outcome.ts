@@ -38,6 +38,17 @@ export interface PageChoice {
   ocrScore?: number
 }
 
+/** How a page came by its text, for people. */
+export interface PageReading extends Partial<PageChoice> {
+  page?: number
+  member?: string
+  /** `text-layer` without a `why`: nothing competed with it. */
+  took: PageChoice['took']
+  /** Of the words that OCR saw, 0 to 100. */
+  confidence?: number
+  turned?: number
+}
+
 export interface TextOutcome {
   kind: 'text'
   pages: TextPage[]

@@ -1,6 +1,7 @@
 /** Why the parts of a message are as they are, and what comes next, for people. */
 import type { DescribedMessage, DescribedPart } from '../index/reader.js'
 import type { ContentRow } from '../index/rows.js'
+import type { PageReading } from '../part/outcome.js'
 import type { Settings } from '../part/options.js'
 import type { ContentState, Lane, ReadReason } from '../part/states.js'
 
@@ -29,6 +30,8 @@ export interface ExplainedPart {
   ocrPages?: number
   chars?: number
   ms?: number
+  /** How each page came by its text, where OCR had a part in it: which won, why, and both scores. */
+  choices?: PageReading[]
   attempts: number
   /** What would be tried next, and when: a sentence. */
   next: string
