@@ -392,6 +392,9 @@ function together(sum: SweepReport, one: SweepReport): SweepReport {
     ...(due.length > 0 && { nextDue: Math.min(...due) }),
     unreadable: [...sum.unreadable, ...one.unreadable],
     setAside: [...sum.setAside, ...one.setAside],
+    ...((sum.salvaged ?? one.salvaged) && {
+      salvaged: added({ saved: 0, lost: 0, ...sum.salvaged }, { saved: 0, lost: 0, ...one.salvaged }),
+    }),
     stopped: sum.stopped || one.stopped,
     ms: sum.ms + one.ms,
   }

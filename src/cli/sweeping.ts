@@ -1,7 +1,7 @@
 /** What the commands that sweep share: progress drawn, the report told. */
 import type { Progress as SweepProgress, SweepReport } from '../api.js'
 import { EXIT } from './exit.js'
-import { Progress, counted, dateText, durationText, note, plain } from './terminal.js'
+import { Progress, counted, countText, dateText, durationText, note, plain } from './terminal.js'
 
 const PHASES: Record<SweepProgress['phase'], string> = {
   list: 'comparing with the vault',
@@ -25,6 +25,10 @@ export function tellReport(report: SweepReport): void {
   const { messages, contents } = report
   for (const file of report.setAside)
     note(`an index file was damaged or newer; it was set aside as ${plain(file)} and made anew`)
+  if (report.salvaged)
+    note(
+      `${counted(report.salvaged.saved, 'attachment')} with their texts were saved from it${report.salvaged.lost > 0 ? `, ${countText(report.salvaged.lost)} could not be read and are extracted again` : ''}`,
+    )
   const changes = (['added', 'changed', 'moved', 'removed', 'unreadable'] as const)
     .filter((kind) => messages[kind] > 0)
     .map((kind) => `${messages[kind]} ${kind}`)

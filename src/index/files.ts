@@ -23,12 +23,15 @@ import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { FOLD_VERSION } from '../fold/fold.js'
 import { PipelineError } from '../part/errors.js'
+import { EXTRACTS_MIGRATIONS, INDEX_MIGRATIONS, migrate, type Migration } from './migrations.js'
+import { salvage, type Salvaged } from './salvage.js'
 import {
   EXTRACTS_APPLICATION,
   EXTRACTS_SCHEMA,
+  EXTRACTS_VERSION,
   INDEX_APPLICATION,
   INDEX_SCHEMA,
-  SCHEMA_VERSION,
+  INDEX_VERSION,
 } from './schema.js'
 
 export type Connection = Database.Database
@@ -37,6 +40,8 @@ interface Kind {
   name: 'index.db' | 'extracts.db'
   application: number
   schema: string
+  version: number
+  migrations: readonly Migration[]
   /** Tables that no other program has together: the file is ours even when its head is damaged. */
   tables: readonly string[]
 }
@@ -44,12 +49,16 @@ const INDEX: Kind = {
   name: 'index.db',
   application: INDEX_APPLICATION,
   schema: INDEX_SCHEMA,
+  version: INDEX_VERSION,
+  migrations: INDEX_MIGRATIONS,
   tables: ['message', 'part', 'rewrite', 'orphan', 'words'],
 }
 const EXTRACTS: Kind = {
   name: 'extracts.db',
   application: EXTRACTS_APPLICATION,
   schema: EXTRACTS_SCHEMA,
+  version: EXTRACTS_VERSION,
+  migrations: EXTRACTS_MIGRATIONS,
   tables: ['content', 'content_text', 'tally'],
 }
 const LOCK = 'writer.lock'
@@ -61,6 +70,8 @@ export interface WriterFiles {
   extracts: Connection
   /** New names of files that were set aside. */
   setAside: string[]
+  /** What could still be read of an extracts.db that was set aside. */
+  salvaged: Salvaged | undefined
   isNewIndex: boolean
   /** The last writer did not close them: it crashed, or the machine lost power, or a reader was still there. */
   wasLeftOpen: boolean
@@ -97,6 +108,7 @@ export function openForWriting(directory: string, exclusive = false): WriterFile
         index: opened.db,
         extracts: extracts.db,
         setAside,
+        salvaged: extracts.salvaged,
         isNewIndex: opened.isNew,
         wasLeftOpen,
         close: () => {
@@ -168,7 +180,10 @@ export function explained<Result>(directory: string, run: () => Result): Result 
       throw new PipelineError('E_DISK_FULL', `no space left for the index in ${directory}`, {
         cause: error,
       })
-    if (/^SQLITE_(READONLY|CANTOPEN|PERM)/.test(code) || /^(EACCES|EROFS|EPERM)$/.test(code))
+    if (
+      /^SQLITE_(READONLY|CANTOPEN|PERM)/.test(code) ||
+      /^(EACCES|EROFS|EPERM|ENOENT|ENOTDIR)$/.test(code)
+    )
       throw new PipelineError(
         'E_INDEX_READONLY',
         `the index in ${directory} cannot be written: choose another folder with --index`,
@@ -203,10 +218,19 @@ function codeOf(error: unknown): string {
 
 const isDamage = (code: string): boolean => /^SQLITE_(CORRUPT|NOTADB)/.test(code)
 
-/** Not recursive where the parent is there: Node then says ENOENT for a read-only file system, where EROFS is meant. */
-function makeDirectory(directory: string): void {
+/**
+ * Makes a folder and those above it, owner-only, one by one: Node's recursive way says ENOENT for a read-only
+ * file system, where EROFS is meant, and under /proc Node 20 never comes back from it.
+ */
+export function makeDirectory(directory: string): void {
   if (existsSync(directory)) return
-  mkdirSync(directory, { recursive: !existsSync(dirname(directory)), mode: 0o700 })
+  makeDirectory(dirname(directory))
+  try {
+    mkdirSync(directory, { mode: 0o700 })
+  } catch (error) {
+    // Another process made it meanwhile.
+    if (codeOf(error) !== 'EEXIST') throw error
+  }
 }
 
 function takeLock(directory: string): Connection {
@@ -240,15 +264,16 @@ function openOne(
   kind: Kind,
   exclusive: boolean,
   setAside: string[],
-): { db: Connection; isNew: boolean } {
+): { db: Connection; isNew: boolean; salvaged?: Salvaged } {
   const path = join(directory, kind.name)
-  const trouble = existsSync(path) ? troubleWith(path, kind) : undefined
+  const trouble = existsSync(path) ? troubleWith(path, kind, exclusive) : undefined
   if (trouble === 'foreign')
     throw new PipelineError(
       'E_INDEX_DAMAGED',
       `${path} is a database of another program: choose another folder with --index`,
     )
-  if (trouble !== undefined) setAside.push(putAside(path))
+  const aside = trouble === undefined ? undefined : putAside(path)
+  if (aside !== undefined) setAside.push(aside)
   ownerOnly(path)
   const db = new Database(path)
   try {
@@ -270,8 +295,9 @@ function openOne(
       db.transaction(() => {
         db.exec(kind.schema)
         db.pragma(`application_id = ${kind.application}`)
-        db.pragma(`user_version = ${SCHEMA_VERSION}`)
+        db.pragma(`user_version = ${kind.version}`)
       }).immediate()
+    if (aside !== undefined && kind === EXTRACTS) return { db, isNew, salvaged: salvage(aside, db) }
     return { db, isNew }
   } catch (error) {
     db.close()
@@ -280,10 +306,15 @@ function openOne(
 }
 
 /** What forbids using a file: it cannot be read, was written by a newer Paperknife, or belongs to somebody else. */
-function troubleWith(path: string, kind: Kind): 'damaged' | 'newer' | 'foreign' | undefined {
+function troubleWith(
+  path: string,
+  kind: Kind,
+  exclusive: boolean,
+): 'damaged' | 'newer' | 'foreign' | undefined {
   let db: Connection | undefined
   try {
     db = new Database(path)
+    if (exclusive) db.pragma('locking_mode = EXCLUSIVE')
     const application = db.pragma('application_id', { simple: true })
     const version = db.pragma('user_version', { simple: true }) as number
     const names = db.prepare('SELECT name FROM sqlite_schema').pluck().all() as string[]
@@ -292,7 +323,7 @@ function troubleWith(path: string, kind: Kind): 'damaged' | 'newer' | 'foreign' 
       if (tables === 0) return undefined
       return kind.tables.every((name) => names.includes(name)) ? 'damaged' : 'foreign'
     }
-    if (version > SCHEMA_VERSION) return 'newer'
+    if (version > kind.version) return 'newer'
     if (tables < 2) return 'damaged'
     db.prepare('SELECT count(*) FROM meta').get()
     if (existsSync(path + SUSPECT)) {
@@ -300,6 +331,9 @@ function troubleWith(path: string, kind: Kind): 'damaged' | 'newer' | 'foreign' 
       if (found !== 'ok') return 'damaged'
       rmSync(path + SUSPECT, { force: true })
     }
+    // Older ones are brought up; when that fails the texts of an extracts.db are carried over.
+    if (version > 0 && version < kind.version && !migrate(db, kind.migrations, kind.version))
+      return 'damaged'
     return undefined
   } catch (error) {
     if (isDamage(codeOf(error)) || codeOf(error) === 'SQLITE_ERROR') return 'damaged'
@@ -363,7 +397,7 @@ function openReadOnly(directory: string, kind: Kind): Connection {
     const application = db.pragma('application_id', { simple: true })
     if (application !== kind.application || version === 0)
       throw new PipelineError('E_INDEX_DAMAGED', `${path} is no index: run \`paperknife index\``)
-    if (version > SCHEMA_VERSION)
+    if (version > kind.version)
       throw new PipelineError(
         'E_INDEX_NEWER',
         `${path} was written by a newer Paperknife: update, or choose another folder with --index`,

@@ -17,7 +17,7 @@ import type { EntryChange, MessageStore } from './store.js'
 import { Threads } from './threads.js'
 import type { Vocabulary } from './vocabulary.js'
 
-const ENTRY = `id, folder, path, offset, bytes, unique_name AS "unique", flags, size, mtime AS mtimeMs, inode,
+const ENTRY = `id, folder, path, offset, bytes, unique_name AS "unique", flags, size, mtime AS mtimeMs, ctime AS ctimeMs, inode,
   message_id AS messageId`
 
 function entry(row: EntryRow): EntryRow {
@@ -85,8 +85,8 @@ export class Messages implements MessageStore {
       insert: db.prepare(
         `INSERT INTO message (id, date, folder, flags, size, thread, revision, subject, sender, attachments, labels,
            message_id, message_id_key, path, offset, bytes, unique_name, unique_key, mtime, inode, is_kept, recipients,
-           copies)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+           copies, ctime)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       ),
       insertPart: db.prepare('INSERT INTO part VALUES (?, ?, ?, ?, ?, ?, ?, ?)'),
       insertBody: db.prepare('INSERT INTO body VALUES (?, ?)'),
@@ -158,7 +158,7 @@ export class Messages implements MessageStore {
     this.#db
       .transaction(() => {
         for (const change of changes) {
-          const { id, mtimeMs, ...rest } = change
+          const { id, mtimeMs, ctimeMs, ...rest } = change
           const before = this.byId(id)
           if (before === undefined) continue
           // The stored name depends on the path.
@@ -170,6 +170,7 @@ export class Messages implements MessageStore {
             unique_name: unique === uniqueOfPath(path) ? '' : unique,
             unique_key: keyOf(unique),
             ...(mtimeMs !== undefined && { mtime: Math.floor(mtimeMs) }),
+            ...(ctimeMs !== undefined && { ctime: Math.floor(ctimeMs) }),
           }
           const names = Object.keys(values)
           this.#db
@@ -281,6 +282,7 @@ export class Messages implements MessageStore {
       message.body === null ? 0 : 1,
       message.to.map(personLine).join('\n'),
       message.cc.map(personLine).join('\n'),
+      Math.floor(message.ctimeMs ?? 0),
     )
     message.parts.forEach((part, number) => {
       this.#sql.insertPart.run(

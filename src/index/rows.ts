@@ -29,6 +29,8 @@ export interface EntryRow {
   flags: number
   size: number
   mtimeMs: number
+  /** 0 when it is not known. */
+  ctimeMs: number
   inode: number
   messageId: string
 }
@@ -55,6 +57,8 @@ export interface MessageInput extends MessageReference {
   flags: number
   size: number
   mtimeMs: number
+  /** Default 0: not known. */
+  ctimeMs?: number
   inode: number
   /** Seconds since 1970, chosen by `chooseDate` (row-ids.ts). */
   date: number

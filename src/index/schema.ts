@@ -11,8 +11,12 @@
 import { COLUMNS } from '../fold/columns.js'
 import { CONTENT_STATES, LANES } from '../part/states.js'
 
-/** Stored as `user_version` in both files; a file with a higher one was written by a newer Paperknife. */
-export const SCHEMA_VERSION = 1
+/**
+ * Stored as `user_version` in each file. A higher one was written by a newer Paperknife; a lower one is brought
+ * up by migrations.ts, which says what raising a version asks for.
+ */
+export const INDEX_VERSION = 2
+export const EXTRACTS_VERSION = 1
 
 /** Stored as `application_id`, so that only our own files are ever set aside: "PKni" and "PKne". */
 export const INDEX_APPLICATION = 0x504b6e69
@@ -78,7 +82,8 @@ CREATE TABLE message (
   inode INTEGER NOT NULL,
   is_kept INTEGER NOT NULL,           -- 1: the body's text is in body (or empty)
   recipients TEXT NOT NULL,           -- as sender
-  copies TEXT NOT NULL                -- as sender, Cc and Bcc
+  copies TEXT NOT NULL,               -- as sender, Cc and Bcc
+  ctime INTEGER NOT NULL DEFAULT 0    -- ms since 1970 of the file's last change of any kind; 0 not known
 );
 CREATE INDEX message_folder ON message (folder, id);
 CREATE INDEX message_unread ON message (id) WHERE flags & 1 = 0;

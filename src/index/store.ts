@@ -24,6 +24,7 @@ import { Idle } from './idle.js'
 import { Messages, Words } from './messages.js'
 import { Meta } from './meta.js'
 import { Rewrites } from './rewrites.js'
+import type { Salvaged } from './salvage.js'
 import { Vocabulary } from './vocabulary.js'
 import type {
   ClaimedContent,
@@ -49,6 +50,8 @@ export interface StoreOptions {
 export interface Opened {
   /** Files that were damaged or newer and were set aside, under their new names. */
   setAside: string[]
+  /** Contents of a damaged or newer extracts.db that were carried over, and those that were not. */
+  salvaged?: Salvaged
   /** True when index.db is new: the vault is to be listed in full. */
   isNewIndex: boolean
 }
@@ -99,6 +102,7 @@ export interface EntryChange {
   flags?: number
   size?: number
   mtimeMs?: number
+  ctimeMs?: number
   inode?: number
 }
 
@@ -215,7 +219,11 @@ function storeOver(files: WriterFiles, directory: string, messageChars: number):
   const written = <Part extends object>(part: Part): Part =>
     watched(part, directory, () => idle.wake())
   return {
-    opened: { setAside: files.setAside, isNewIndex: files.isNewIndex },
+    opened: {
+      setAside: files.setAside,
+      isNewIndex: files.isNewIndex,
+      ...(files.salvaged && { salvaged: files.salvaged }),
+    },
     folders: written(new Folders(index)),
     messages: written(messages),
     contents: written(contents),

@@ -246,6 +246,7 @@ function inputOf(
     flags: entry.flags,
     size: bytesOf(entry),
     mtimeMs: Math.trunc(entry.mtimeMs),
+    ctimeMs: Math.trunc(entry.ctimeMs),
     inode: entry.inode,
     date: chooseDate({
       date: message.date,

@@ -10,6 +10,7 @@
 import { PipelineError } from '../part/errors.js'
 import type { EntryRow, FolderRow } from '../index/rows.js'
 import type { EntryChange, Store } from '../index/store.js'
+import { messageIdAt } from '../vault/message-id.js'
 import { openMailStore } from '../vault/open.js'
 import type { FolderKind, Unreadable, Vault, VaultEntry, VaultFolder } from '../vault/vault.js'
 
@@ -41,6 +42,11 @@ export interface Reconciled {
 }
 
 const IDENTITY = 'vault-identity'
+/**
+ * A file that was written over in its place, or a disk that keeps no times, shows in no time of a folder: each
+ * folder is compared anyway once a week, some of them at each sweep.
+ */
+const FULL_CHECK = { everyMs: 7 * 86_400_000, sweepMs: 500 } as const
 /** Rows changed or removed in one transaction. */
 const BATCH = 500
 
@@ -66,12 +72,17 @@ export async function reconcile(
   const gone: Array<{ id: number; path: string }> = []
   let moved = 0
 
+  let dueMs = 0
   for (const [done, folder] of list.folders.entries()) {
     onFolder?.(done, list.folders.length)
     if (signal?.aborted) break
     const row = rows.get(folder.path)
     rows.delete(folder.path)
-    if (row && !full && row.scanned !== 0 && row.fingerprint === folder.fingerprint) continue
+    const isUnchanged = row && !full && row.scanned !== 0 && row.fingerprint === folder.fingerprint
+    const isDue =
+      isUnchanged && Date.now() - row.fullCheck > FULL_CHECK.everyMs && dueMs < FULL_CHECK.sweepMs
+    if (isUnchanged && !isDue) continue
+    const began = performance.now()
     const startedMs = Date.now()
     const id = row?.id ?? store.folders.save({ ...folder, ...NEVER_SCANNED })
     const compared = await compareFolder(
@@ -87,6 +98,7 @@ export async function reconcile(
     gone.push(...compared.gone)
     moved += compared.moved
     scanned.push({ folder, id, startedMs, isWhole: compared.unreadable.length === 0 })
+    if (isDue) dueMs += performance.now() - began
   }
 
   const withUnread = await settle()
@@ -179,6 +191,7 @@ async function compareFolder(
   )
   const byPlace = new Map(rows.map((row) => [placeOf(row), row]))
   const changes: EntryChange[] = []
+  let flagged = 0
   const fresh: Array<{ entry: VaultEntry; row?: EntryRow }> = []
   for (const entry of entries) {
     const row = byPlace.get(placeOf(entry))
@@ -187,11 +200,12 @@ async function compareFolder(
       continue
     }
     byPlace.delete(placeOf(entry))
-    if (!isSameMessage(row, entry, folder.kind)) fresh.push({ entry, row })
-    else if (row.flags !== entry.flags || row.inode !== entry.inode)
+    if (!isSameMessage(vault.root, row, entry, folder.kind)) fresh.push({ entry, row })
+    else if (row.flags !== entry.flags || row.inode !== entry.inode || !hasTimeOf(row, entry)) {
       changes.push({ id: row.id, ...factsOf(entry), folder: id })
+      if (row.flags !== entry.flags) flagged++
+    }
   }
-  const flagged = changes.length
   // An mbox file of a gigabyte has a million entries: each is let go as it is read.
   entries.length = 0
   fresh.reverse()
@@ -207,8 +221,8 @@ async function compareFolder(
     const { entry, row } = next
     if (!row) {
       const was =
-        takeMatch(left.get(entry.unique), entry) ??
-        (wasEmpty ? undefined : await findMoved(vault, store, entry, id, movedHere))
+        takeMatch(vault.root, left.get(entry.unique), entry) ??
+        (wasEmpty ? undefined : await findMoved(vault, store, entry, folder, id, movedHere))
       if (was) {
         movedHere.add(was.id)
         changes.push({ id: was.id, ...factsOf(entry), folder: id })
@@ -233,8 +247,19 @@ async function compareFolder(
 }
 
 /** A row of the same name and size that is no longer where it was. Takes it out of the list. */
-function takeMatch(rows: EntryRow[] | undefined, entry: VaultEntry): EntryRow | undefined {
-  const at = rows?.findIndex((row) => row.size === bytesOf(entry)) ?? -1
+function takeMatch(
+  root: string,
+  rows: EntryRow[] | undefined,
+  entry: VaultEntry,
+): EntryRow | undefined {
+  const at =
+    rows?.findIndex(
+      (row) =>
+        row.size === bytesOf(entry) &&
+        (entry.offset !== undefined ||
+          (row.inode === entry.inode && row.mtimeMs === Math.trunc(entry.mtimeMs)) ||
+          hasMessageId(root, row, entry)),
+    ) ?? -1
   return at < 0 ? undefined : rows?.splice(at, 1)[0]
 }
 
@@ -243,6 +268,7 @@ async function findMoved(
   vault: Vault,
   store: Store,
   entry: VaultEntry,
+  { kind }: VaultFolder,
   folder: number,
   taken: ReadonlySet<number>,
 ): Promise<EntryRow | undefined> {
@@ -250,6 +276,8 @@ async function findMoved(
   for (const row of store.messages.byUnique(entry.unique)) {
     if (row.folder === folder || row.size !== bytesOf(entry) || taken.has(row.id)) continue
     if (row.mtimeMs !== Math.trunc(entry.mtimeMs) && row.inode !== entry.inode) continue
+    // A Maildir's names are given once; `1.eml` is the name of many, and inodes are given again at once.
+    if (kind !== 'maildir' && !hasMessageId(vault.root, row, entry)) continue
     if ((await vault.entryAt(row.path)) === undefined) return row
   }
   return undefined
@@ -277,10 +305,30 @@ async function remove(
   return ids.length
 }
 
-/** Whether the name still holds the message we read. */
-export function isSameMessage(row: EntryRow, entry: VaultEntry, kind: FolderKind): boolean {
+/**
+ * Whether the name still holds the message we read. A name may be given again, and a program may set a time
+ * back: a file that has another inode or was touched otherwise is asked for its Message-ID.
+ *
+ * @param root absolute path of the vault
+ */
+export function isSameMessage(
+  root: string,
+  row: EntryRow,
+  entry: VaultEntry,
+  kind: FolderKind,
+): boolean {
   if (kind === 'mbox') return row.bytes === (entry.bytes ?? null) && row.unique === entry.unique
-  return row.size === bytesOf(entry) && row.mtimeMs === Math.trunc(entry.mtimeMs)
+  if (row.size !== bytesOf(entry) || row.mtimeMs !== Math.trunc(entry.mtimeMs)) return false
+  const isUntouched = row.inode === entry.inode && (row.ctimeMs === 0 || hasTimeOf(row, entry))
+  return isUntouched || hasMessageId(root, row, entry)
+}
+
+function hasTimeOf(row: EntryRow, entry: VaultEntry): boolean {
+  return row.ctimeMs === Math.trunc(entry.ctimeMs)
+}
+
+function hasMessageId(root: string, row: EntryRow, entry: VaultEntry): boolean {
+  return row.messageId !== '' && messageIdAt(root, entry) === row.messageId
 }
 
 /** Bytes of the message itself. */
@@ -302,12 +350,13 @@ function factsOf(entry: VaultEntry): Omit<EntryChange, 'id'> {
     flags,
     size: bytesOf(entry),
     mtimeMs: Math.trunc(entry.mtimeMs),
+    ctimeMs: Math.trunc(entry.ctimeMs),
     inode,
   }
 }
 
 function entryOf(row: EntryRow): VaultEntry {
-  const { path, unique, flags, size, mtimeMs, inode } = row
+  const { path, unique, flags, size, mtimeMs, ctimeMs, inode } = row
   return {
     path,
     ...(row.offset !== null && { offset: row.offset }),
@@ -316,6 +365,7 @@ function entryOf(row: EntryRow): VaultEntry {
     flags,
     size,
     mtimeMs,
+    ctimeMs,
     inode,
   }
 }

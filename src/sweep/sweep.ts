@@ -4,10 +4,11 @@
  *
  * Not responsible for: which process this runs in (process.ts), options (part/options.ts).
  */
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as yieldToLoop } from 'node:timers/promises'
 import type { FoldedColumns } from '../fold/columns.js'
+import { makeDirectory } from '../index/files.js'
 import { openStore, type Store } from '../index/store.js'
 import { PipelineError } from '../part/errors.js'
 import type { MessageReference } from '../part/reference.js'
@@ -69,6 +70,8 @@ export interface SweepReport {
   unreadable: Array<{ path: string; detail: string }>
   /** Files of the index that were damaged or newer, and set aside under these names. */
   setAside: string[]
+  /** Attachments whose state and text were carried over from a damaged extracts.db, and those that are read again. */
+  salvaged?: { saved: number; lost: number }
   stopped: boolean
   ms: number
 }
@@ -90,6 +93,7 @@ export class Sweeper implements Sweeping {
   /** Messages, by place, and contents, by hash, that were in work when a process died. */
   readonly #suspects: Set<string>
   #setAside: string[]
+  #salvaged: SweepReport['salvaged']
   /** Paths delivered since the present sweep began, which it may have listed before. */
   readonly #delivered = new Set<string>()
 
@@ -112,13 +116,14 @@ export class Sweeper implements Sweeping {
       throw error
     }
     this.#setAside = this.store.opened.setAside
+    this.#salvaged = this.store.opened.salvaged
     this.#suspects = this.#recover()
   }
 
   /** A first index will need its threads; to load one takes 0.3 s of CPU that a sweep of nothing new saves. */
   #warm(): void {
     try {
-      mkdirSync(this.#directory, { recursive: true, mode: 0o700 })
+      makeDirectory(this.#directory)
       this.pool.warm('text')
     } catch {
       // Opening the store says what is wrong with the folder.
@@ -206,6 +211,8 @@ export class Sweeper implements Sweeping {
     await this.#tidy(signal)
 
     const nextDue = store.contents.nextDue()
+    const salvaged = this.#salvaged
+    this.#salvaged = undefined
     return {
       messages: { ...intake.counts, moved, removed, total: store.messages.count() },
       contents,
@@ -213,6 +220,7 @@ export class Sweeper implements Sweeping {
       ...(nextDue !== undefined && { nextDue }),
       unreadable,
       setAside: this.#setAside.splice(0),
+      ...(salvaged && { salvaged }),
       stopped: signal?.aborted ?? false,
       ms: performance.now() - beganMs,
     }
@@ -234,7 +242,7 @@ export class Sweeper implements Sweeping {
       store.folders.all().find((row) => row.path === at.folder.path)?.id ??
       store.folders.save({ ...at.folder, fingerprint: '', scanned: 0, fullCheck: 0 })
     const known = store.messages.byPath(at.entry.path)
-    if (known && isSameMessage(known, at.entry, at.folder.kind)) return { id: known.id }
+    if (known && isSameMessage(vault.root, known, at.entry, at.folder.kind)) return { id: known.id }
     const found = { entry: at.entry, folder, ...(known && { replaces: known.id }) }
     this.#delivered.add(at.entry.path)
     const intake = new Intake({

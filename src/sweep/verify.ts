@@ -1,8 +1,7 @@
 /** Vault against index against extracts: every disagreement, one sentence each. Changes nothing unless asked to purge. */
 import type { Store } from '../index/store.js'
 import { openMailStore } from '../vault/open.js'
-import type { FolderKind } from '../vault/vault.js'
-import { bytesOf } from './reconcile.js'
+import { isSameMessage } from './reconcile.js'
 
 export interface VerifyReport {
   agrees: boolean
@@ -53,11 +52,7 @@ export async function verify(
       const found = rows.get(placeOf(entry))
       rows.delete(placeOf(entry))
       if (!found) differ(`${entry.path} is not in the index`)
-      else if (
-        found.size !== bytesOf(entry) ||
-        ((folder.kind satisfies FolderKind) !== 'mbox' &&
-          found.mtimeMs !== Math.trunc(entry.mtimeMs))
-      )
+      else if (!isSameMessage(vault.root, found, entry, folder.kind))
         differ(`${entry.path} changed after it was indexed, or could not be read`)
       else if (found.flags !== entry.flags) differ(`${entry.path} has other flags in the index`)
       if (found) for (const hash of store.messages.hashes(found.id)) hashes.add(hash)

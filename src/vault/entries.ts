@@ -150,6 +150,7 @@ function plainEntry(root: string, path: string, name: string): VaultEntry | unde
     flags: FLAGS.seen,
     size: stats.size,
     mtimeMs: stats.mtimeMs,
+    ctimeMs: stats.ctimeMs,
     inode: stats.ino,
   }
 }

@@ -210,6 +210,7 @@ function readHead(head: Buffer, path: string, offset: number): MboxHead {
         : mozillaFlags(status, field('X-Mozilla-Status2')),
       size: 0,
       mtimeMs: dateOf(line),
+      ctimeMs: 0,
       inode: 0,
     },
     bodyStart: end,

@@ -26,6 +26,8 @@ export interface VaultEntry extends MessageReference {
   flags: number
   size: number
   mtimeMs: number
+  /** Of the last change of any kind, which no program can set back; 0 where a message is only a part of its file. */
+  ctimeMs: number
   inode: number
 }
 
