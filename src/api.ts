@@ -393,7 +393,10 @@ function together(sum: SweepReport, one: SweepReport): SweepReport {
     unreadable: [...sum.unreadable, ...one.unreadable],
     setAside: [...sum.setAside, ...one.setAside],
     ...((sum.salvaged ?? one.salvaged) && {
-      salvaged: added({ saved: 0, lost: 0, ...sum.salvaged }, { saved: 0, lost: 0, ...one.salvaged }),
+      salvaged: added(
+        { saved: 0, lost: 0, ...sum.salvaged },
+        { saved: 0, lost: 0, ...one.salvaged },
+      ),
     }),
     stopped: sum.stopped || one.stopped,
     ms: sum.ms + one.ms,
