@@ -62,6 +62,8 @@ const EXTRACTS: Kind = {
   tables: ['content', 'content_text', 'tally'],
 }
 const LOCK = 'writer.lock'
+/** Stands in for a full disk in tests: PAPERKNIFE_PAGES_MAX=index.db:200 lets that file grow to so many pages. */
+const [quotaOf, pagesMax] = (process.env.PAPERKNIFE_PAGES_MAX ?? '').split(':')
 /** Beside a file in which an error was met: the next writer checks it whole before using it. */
 const SUSPECT = '.suspect'
 
@@ -290,6 +292,7 @@ function openOne(
     db.pragma('wal_autocheckpoint = 8000')
     db.pragma('temp_store = MEMORY')
     db.pragma('cache_size = -65536')
+    if (quotaOf === kind.name) db.pragma(`max_page_count = ${Number(pagesMax)}`)
     const isNew = db.pragma('user_version', { simple: true }) === 0
     if (isNew)
       db.transaction(() => {
