@@ -1,12 +1,13 @@
 /**
  * `npm run torture -- --minutes N [--seed S]`: a vault that lives while its indexer is killed.
  *
- * Each round changes the mail (deliveries, flags, moves, deletions), starts `index`, and ends it with SIGKILL at a
- * random moment or at a named place between two commits; now and then it harms what lies on the disk as a power cut or
- * a bad sector would. Then `index` runs to its end, and must agree with the vault (`verify`) and with an index
+ * Each round changes the mail (deliveries, flags, moves, deletions), starts `index`, or a host that sweeps in a process
+ * of its own, and ends it (program, host or sweeping process) with SIGKILL at a random moment or at a named place between
+ * two commits; now and then the disk is full, and now and then it harms what lies on the disk as a power cut or a bad
+ * sector would. Then `index` runs to its end, and must agree with the vault (`verify`) and with an index
  * built afresh: the same messages, states, hits. A further run must read nothing.
  */
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import {
   appendFileSync,
   cpSync,
@@ -30,6 +31,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { writeMaildir } from '../bench/index.js'
 import { PROGRAM } from '../bench/harness.js'
+import { openVault } from '../src/api.js'
 import { CRASH_POINTS } from '../src/sweep/crash-point.js'
 import { eml } from './make/mail.js'
 import { docx } from './make/office.js'
@@ -79,22 +81,109 @@ function paperknife(command: string, ...words: string[]): Ended {
   })
 }
 
-/** Starts `index` and ends it. @returns whether it was still running when it was killed */
-async function indexKilled(): Promise<boolean> {
+/** Starts `index` and ends it. @returns how often a running process was killed */
+async function indexKilled(): Promise<number> {
   const atPlace = dice.next() < 0.4
-  const child = spawn(process.execPath, [PROGRAM, 'index', vault, '--index', index, ...RUN], {
-    stdio: 'ignore',
-    env: {
-      ...process.env,
-      ...(atPlace && { PAPERKNIFE_CRASH_AT: `${dice.one(CRASH_POINTS)}:${1 + dice.below(4)}` }),
-    },
-  })
+  const ended = await endedBy(
+    spawn(process.execPath, [PROGRAM, 'index', vault, '--index', index, ...RUN], {
+      stdio: 'ignore',
+      env: {
+        ...process.env,
+        ...(atPlace && { PAPERKNIFE_CRASH_AT: `${dice.one(CRASH_POINTS)}:${1 + dice.below(4)}` }),
+      },
+    }),
+    atPlace ? 60_000 : 150 + dice.below(2500),
+  )
+  return ended === 'SIGKILL' ? 1 : 0
+}
+
+/** Waits for the end of a process, and brings it about after some time. @returns the signal it ended by */
+async function endedBy(child: ChildProcess, ms: number): Promise<NodeJS.Signals | null> {
   const closed = new Promise<NodeJS.Signals | null>((resolve) =>
     child.once('close', (_, signal) => resolve(signal)),
   )
-  await Promise.race([closed, wait(atPlace ? 60_000 : 150 + dice.below(2500))])
+  await Promise.race([closed, wait(ms, undefined, { ref: false })])
   child.kill('SIGKILL')
-  return (await closed) === 'SIGKILL'
+  return closed
+}
+
+/** A program that embeds the library. */
+const HOST = `
+  import { openVault } from ${JSON.stringify(new URL('../dist/api.js', import.meta.url).href)}
+  const mail = await openVault({ vault: process.argv[1], index: process.argv[2], ocr: false, workers: 1 })
+  await mail.sweep()
+  await mail.close()`
+
+/** Starts a host, kills its sweeping process some times, and now and then the host too. @returns the kills */
+async function hostKilled(): Promise<number> {
+  const host = spawn(process.execPath, ['--input-type=module', '--eval', HOST, vault, index], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  let said = ''
+  host.stderr.on('data', (words: Buffer) => (said += words.toString()))
+  let kills = 0
+  let sweeping: number[] = []
+  for (let times = dice.below(4); times > 0; times--) {
+    await wait(300 + dice.below(1200))
+    sweeping = host.exitCode === null ? childrenOf(host.pid as number) : []
+    for (const pid of sweeping)
+      if (isAlive(pid)) {
+        process.kill(pid, 'SIGKILL')
+        kills++
+      }
+  }
+  const mayEnd = dice.next() < 0.5
+  sweeping = childrenOf(host.pid as number)
+  if ((await endedBy(host, mayEnd ? 120_000 : dice.below(1500))) === 'SIGKILL') {
+    kills++
+    if (mayEnd) fail('a host whose sweeping process was killed did not end')
+  } else if (host.exitCode !== 0) fail(`a host ended with ${host.exitCode}: ${said.slice(-300)}`)
+  // Without its host the sweeping process ends by itself, cleanly.
+  for (let tries = 0; sweeping.some(isAlive); tries++) {
+    if (tries === 300) {
+      fail('a sweeping process outlived its host by 30 s')
+      for (const pid of sweeping) if (isAlive(pid)) process.kill(pid, 'SIGKILL')
+    }
+    await wait(100)
+  }
+  return kills
+}
+
+function childrenOf(pid: number): number[] {
+  const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' })
+  return stdout
+    .trim()
+    .split('\n')
+    .map((row) => row.trim().split(/\s+/).map(Number))
+    .filter(([, parent]) => parent === pid)
+    .map(([child]) => child as number)
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** A run that the disk has no room for: it says so, and exits with 75. @returns whether the disk was full */
+function indexFull(): boolean {
+  const file = dice.one(['index.db', 'extracts.db'])
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    [PROGRAM, 'index', vault, '--index', index, ...RUN],
+    {
+      encoding: 'utf8',
+      timeout: 300_000,
+      env: { ...process.env, PAPERKNIFE_PAGES_MAX: `${file}:${8 + dice.below(120)}` },
+    },
+  )
+  const isFull = stderr.includes('no space left')
+  if (isFull ? status !== 75 : status !== 0 && status !== 75)
+    fail(`a full disk ended with ${status}: ${stderr.slice(-300)}`)
+  return isFull
 }
 
 const boxes = ['', '.Archive', '.Sent']
@@ -152,7 +241,7 @@ async function change(): Promise<void> {
 
 /** What a power cut or a bad sector leaves: a torn log, a cut or overwritten database. @returns what was done */
 function harm(): string | undefined {
-  const kind = dice.below(12)
+  const kind = dice.below(20)
   const [name, file] = (
     kind < 2
       ? [
@@ -182,18 +271,17 @@ function harm(): string | undefined {
 }
 
 /** Messages, states and hits, as they must be whatever happened on the way. */
-function seen(at: string): string {
-  const status = JSON.parse(
-    paperknife('status', vault, '--index', at, '--json').stdout || '{}',
-  ) as Record<string, unknown>
-  const hits = WORDS.map((word) =>
-    paperknife('search', vault, word, '--index', at, '--json', '--limit', '100')
-      .stdout.split('\n')
-      .filter((line) => line.startsWith('{"id"') || line.includes('"key"'))
-      .map((line) => (JSON.parse(line) as { key: string }).key)
-      .sort(),
-  )
-  return JSON.stringify({ messages: status.messages, contents: status.contents, hits })
+async function seen(at: string): Promise<string> {
+  const mail = await openVault({ vault, index: at, ocr: false, sweeper: 'inline' })
+  try {
+    const { messages, contents } = await mail.status()
+    const hits: string[][] = []
+    for (const word of WORDS)
+      hits.push((await mail.search(word, { limit: 100 })).hits.map(({ key }) => key).sort())
+    return JSON.stringify({ messages, contents, hits })
+  } finally {
+    await mail.close()
+  }
 }
 
 let kills = 0
@@ -215,8 +303,11 @@ try {
     rounds++
     for (let n = dice.below(6); n > 0; n--) await change()
     let isHarmed = false
-    for (let n = 1 + dice.below(4); n > 0; n--) {
-      if (await indexKilled()) kills++
+    for (let n = 3 + dice.below(6); n > 0; n--) {
+      const way = dice.next()
+      if (way < 0.1) {
+        if (indexFull()) harms['disk full'] = (harms['disk full'] ?? 0) + 1
+      } else kills += await (way < 0.4 ? hostKilled() : indexKilled())
       if (dice.next() < 0.3) await change()
       const harmed = harm()
       if (harmed) harms[harmed] = (harms[harmed] ?? 0) + 1
@@ -260,7 +351,7 @@ try {
       const built = paperknife('index', vault, '--index', fresh, ...RUN)
       if (built.status !== 0)
         fail(`a fresh index ended with ${built.status}: ${built.stderr.slice(-300)}`)
-      const [lived, clean] = [seen(index), seen(fresh)]
+      const [lived, clean] = [await seen(index), await seen(fresh)]
       if (lived !== clean) {
         fail('the index differs from a fresh one')
         appendFileSync(join(tmpdir(), 'paperknife-torture.log'), `${lived}\n${clean}\n`)
