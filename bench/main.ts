@@ -35,7 +35,7 @@ export const BENCHES: readonly Bench[] = [
   {
     name: 'deliver',
     summary: 'milliseconds of one delivery into stores of 100 messages and more',
-    flags: { messages: 'N', deliveries: 'N' },
+    flags: { messages: 'N', deliveries: 'N', dir: 'DIR' },
     load: () => import('./deliver.js'),
   },
   {

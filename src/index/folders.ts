@@ -5,6 +5,7 @@ import type { FolderStore } from './store.js'
 
 export class Folders implements FolderStore {
   readonly #all
+  readonly #id
   readonly #save
   readonly #remove
 
@@ -12,6 +13,7 @@ export class Folders implements FolderStore {
     this.#all = db.prepare(
       'SELECT id, path, name, kind, fingerprint, scanned, full_check AS fullCheck FROM folder ORDER BY path',
     )
+    this.#id = db.prepare('SELECT id FROM folder WHERE path = ?').pluck()
     this.#save = db
       .prepare(
         `INSERT INTO folder (path, name, kind, fingerprint, scanned, full_check)
@@ -26,6 +28,10 @@ export class Folders implements FolderStore {
 
   all(): FolderRow[] {
     return this.#all.all() as FolderRow[]
+  }
+
+  idOf(path: string): number | undefined {
+    return this.#id.get(path) as number | undefined
   }
 
   save(folder: Omit<FolderRow, 'id'>): number {

@@ -7,6 +7,7 @@
  */
 import { COLUMNS } from '../fold/columns.js'
 import type { Connection } from './files.js'
+import { isCrowded, mergePages, segments, WORD_TABLES, type WordTable } from './merging.js'
 import type { Meta } from './meta.js'
 import type { IdleStore } from './store.js'
 import { padded, type Vocabulary } from './vocabulary.js'
@@ -24,25 +25,6 @@ const WORTH = 0.05
 /** Fewer changes are never worth it: a mail that arrives must not have the whole index written again. */
 const WORTH_MIN = 50
 
-type Table = 'words' | 'term_gram'
-
-/** Segments of an FTS5 table, from its structure record. One is best. */
-export function segments(db: Connection, table: Table): number {
-  const record = db.prepare(`SELECT block FROM ${table}_data WHERE id = 10`).pluck().get() as Buffer
-  // Four bytes of cookie, four of version with contentless_delete, then varints: levels, segments.
-  let at = record.length >= 8 && record.readUInt32BE(4) === 0xff000001 ? 8 : 4
-  const varint = (): number => {
-    let value = 0
-    for (;;) {
-      const byte = record[at++] as number
-      value = value * 128 + (byte & 127)
-      if (byte < 128) return value
-    }
-  }
-  varint()
-  return varint()
-}
-
 export class Idle implements IdleStore {
   readonly #db: Connection
   readonly #extracts: Connection
@@ -59,7 +41,6 @@ export class Idle implements IdleStore {
     this.#meta = meta
     this.#vocabulary = vocabulary
     this.#sql = {
-      changes: db.prepare('SELECT total_changes()').pluck(),
       messages: db.prepare('SELECT count(*) FROM message').pluck(),
       counts: db.prepare('SELECT term, doc FROM word_count WHERE term > ? ORDER BY term LIMIT ?'),
       columns: db.prepare(
@@ -89,6 +70,7 @@ export class Idle implements IdleStore {
     if (this.#isClean) return false
     this.#db.transaction(() => this.#vocabulary.flush()).immediate()
     if (this.#mergeStep('words') || this.#recountStep() || this.#mergeStep('term_gram')) return true
+    if (WORD_TABLES.some((table) => this.#joinStep(table))) return true
     if (this.#shrinkStep(this.#db) || this.#shrinkStep(this.#extracts)) return true
     this.#db.pragma('wal_checkpoint(TRUNCATE)')
     this.#extracts.pragma('wal_checkpoint(TRUNCATE)')
@@ -129,7 +111,7 @@ export class Idle implements IdleStore {
   }
 
   /** @returns whether there may be more to merge */
-  #mergeStep(table: Table): boolean {
+  #mergeStep(table: WordTable): boolean {
     const key = `merging ${table}`
     let isBegun = this.#meta.number(key) > 0
     if (!isBegun) {
@@ -144,11 +126,8 @@ export class Idle implements IdleStore {
       .transaction(() => {
         do {
           // A negative number begins to merge all segments there are into one; a positive one goes on.
-          const before = this.#sql.changes.get() as number
-          const pages = isBegun ? MERGE_PAGES : -MERGE_PAGES
-          this.#db.exec(`INSERT INTO ${table}(${table}, rank) VALUES ('merge', ${pages})`)
+          isDone = !mergePages(this.#db, table, isBegun ? MERGE_PAGES : -MERGE_PAGES)
           isBegun = true
-          isDone = (this.#sql.changes.get() as number) - before < 2
         } while (!isDone && performance.now() < until)
         this.#meta.set(key, isDone ? 0 : 1)
         if (isDone && table === 'words') {
@@ -158,6 +137,22 @@ export class Idle implements IdleStore {
       })
       .immediate()
     return !isDone
+  }
+
+  /** Joins what deliveries left: few and small segments, where a merge of everything is not worth it yet. */
+  #joinStep(table: WordTable): boolean {
+    if (!isCrowded(this.#db, table, 'idle')) return false
+    const until = performance.now() + STEP_MS
+    return this.#db
+      .transaction(() => {
+        let isMerged = false
+        while (mergePages(this.#db, table, MERGE_PAGES)) {
+          isMerged = true
+          if (performance.now() > until) break
+        }
+        return isMerged
+      })
+      .immediate()
   }
 
   /** Compares `term` with the word table itself, a stretch of the alphabet at a time. */

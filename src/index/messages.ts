@@ -9,6 +9,7 @@ import { COLUMNS, type FoldedColumns } from '../fold/columns.js'
 import type { Contents } from './contents.js'
 import type { Connection } from './files.js'
 import { idsByMessageId, idsByPath, keyOf, uniqueOfPath } from './lookup.js'
+import { mergeAfterBatch } from './merging.js'
 import type { Meta } from './meta.js'
 import { RowIds } from './row-ids.js'
 import type { EntryRow, MessageInput } from './rows.js'
@@ -24,12 +25,17 @@ function entry(row: EntryRow): EntryRow {
   return row.unique === '' ? { ...row, unique: uniqueOfPath(row.path) } : row
 }
 
+/** Rows of a transaction from which on it merges too. */
+const MERGED_ROWS = 50
+
 /** The two statements that any change of words is made of. */
 export class Words {
+  readonly #db: Connection
   readonly #insert
   readonly #remove
 
   constructor(db: Connection) {
+    this.#db = db
     this.#insert = db.prepare(
       `INSERT INTO words (rowid, ${COLUMNS.join(', ')}) VALUES (?, ${COLUMNS.map(() => '?').join(', ')})`,
     )
@@ -43,6 +49,11 @@ export class Words {
 
   remove(id: number): void {
     this.#remove.run(id)
+  }
+
+  /** At the end of a transaction of so many rows: a batch keeps segments from becoming many, a delivery has no time for it. */
+  written(rows: number): void {
+    if (rows >= MERGED_ROWS) mergeAfterBatch(this.#db, rows)
   }
 }
 
@@ -235,6 +246,7 @@ export class Messages implements MessageStore {
               known,
             )
           this.#vocabulary.write()
+          this.#words.written(added.length)
           if (this.#ids.shift !== shift) this.#meta.set('shift', this.#ids.shift)
           this.#meta.set('changes', this.#meta.number('changes') + removed.length + added.length)
           if (removed.length > 0)

@@ -167,6 +167,7 @@ export class Rewrites implements RewriteStore {
             if (this.#newest(id) <= revision) this.#sql.done.run(id)
           }
           this.#vocabulary.write()
+          this.#words.written(rewrites.length)
           this.#meta.set('changes', this.#meta.number('changes') + rewrites.length)
           this.#meta.set('miscounted', this.#meta.number('miscounted') + rewrites.length)
         })

@@ -22,6 +22,7 @@ import {
 import { Folders } from './folders.js'
 import { Idle } from './idle.js'
 import { Messages, Words } from './messages.js'
+import { tuneMerging } from './merging.js'
 import { Meta } from './meta.js'
 import { Rewrites } from './rewrites.js'
 import type { Salvaged } from './salvage.js'
@@ -58,6 +59,7 @@ export interface Opened {
 
 export interface FolderStore {
   all(): FolderRow[]
+  idOf(path: string): number | undefined
   /** Adds a folder or changes the row of the same path. @returns its id */
   save(folder: Omit<FolderRow, 'id'>): number
   /** Forgets a folder; its messages must be gone or moved. */
@@ -206,7 +208,7 @@ function storeOver(files: WriterFiles, directory: string, messageChars: number):
   const { index, extracts } = files
   const indexMeta = new Meta(index)
   const extractsMeta = new Meta(extracts)
-  if (files.isNewIndex || indexMeta.get('extracts') === undefined) tune(index)
+  tuneMerging(index)
   meetExtracts(index, indexMeta, extracts, extractsMeta, files.wasLeftOpen)
   const contents = new Contents(extracts, extractsMeta, index)
   const words = new Words(index)
@@ -254,11 +256,6 @@ function storeOver(files: WriterFiles, directory: string, messageChars: number):
       }
     },
   }
-}
-
-/** FTS5 keeps this in the file. 8 MB of words in memory before a segment is written: an eighth less time than with 1 MB. */
-function tune(index: Connection): void {
-  index.exec(`INSERT INTO words(words, rank) VALUES ('hashsize', 8388608)`)
 }
 
 /**

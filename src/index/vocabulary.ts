@@ -25,12 +25,14 @@ export class Vocabulary {
   #lost = 0
   /** As `meta.unwritten` has it: the larger of both. */
   #noted = 0
+  readonly #mask
   readonly #update
   readonly #insert
   readonly #insertGram
 
   constructor(db: Connection, meta: Meta) {
     this.#meta = meta
+    this.#mask = db.prepare('SELECT mask FROM term WHERE text = ?').pluck()
     this.#update = db.prepare(
       'UPDATE term SET messages = messages + ?, mask = mask | ?, newest = max(newest, ?) WHERE text = ?',
     )
@@ -71,8 +73,7 @@ export class Vocabulary {
 
   /** Writes the words that are new. Inside the transaction of the messages that have them. */
   write(): void {
-    this.#put([...this.#counts.fresh])
-    this.#counts.fresh.clear()
+    this.#putNew()
     if (this.#counts.used.length > REMEMBERED_MAX) this.flush()
     else if (this.#unwritten > this.#noted) this.#note(this.#unwritten)
   }
@@ -116,6 +117,20 @@ export class Vocabulary {
   #putAll(): void {
     this.#put([...this.#counts.used])
     this.#counts.clear()
+  }
+
+  /**
+   * Of the words that this process has not met before, or not in that column, writes those that the table lacks.
+   * To read the others is cheap, to write them was most of a delivery: 70 pages of log out of 90 in a store of 5,000.
+   */
+  #putNew(): void {
+    const { words, mask, fresh } = this.#counts
+    const lacking = [...fresh].filter((slot) => {
+      const known = this.#mask.get(words[slot]) as number | undefined
+      return known === undefined || ((mask[slot] as number) & ~known) !== 0
+    })
+    fresh.clear()
+    this.#put(lacking)
   }
 
   /** Sorted, so that the pages of the table are touched one after the other. */

@@ -77,6 +77,9 @@ export interface SweepReport {
 }
 
 const PROGRESS_MS = 200
+/** Quiet after which what deliveries left behind is tidied. */
+const REST_MS = 500
+const THROTTLED_MS = 5_000
 /** Longest that the event loop is held by rewriting and merging. */
 const SLICE_MS = 40
 
@@ -94,6 +97,10 @@ export class Sweeper implements Sweeping {
   readonly #suspects: Set<string>
   #setAside: string[]
   #salvaged: SweepReport['salvaged']
+  /** Calls at work. */
+  #calls = 0
+  #rest: NodeJS.Timeout | undefined
+  #isClosed = false
   /** Paths delivered since the present sweep began, which it may have listed before. */
   readonly #delivered = new Set<string>()
 
@@ -239,7 +246,7 @@ export class Sweeper implements Sweeping {
     const at = await vault.entryAt(path)
     if (!at) throw new PipelineError('E_NOT_FOUND', `${path} is no message in ${vault.root}`)
     const folder =
-      store.folders.all().find((row) => row.path === at.folder.path)?.id ??
+      store.folders.idOf(at.folder.path) ??
       store.folders.save({ ...at.folder, fingerprint: '', scanned: 0, fullCheck: 0 })
     const known = store.messages.byPath(at.entry.path)
     if (known && isSameMessage(vault.root, known, at.entry, at.folder.kind)) return { id: known.id }
@@ -265,7 +272,28 @@ export class Sweeper implements Sweeping {
     signal?: AbortSignal,
     onProgress?: (progress: Progress) => void,
   ): Promise<Results[N]> {
-    return (await this.#perform(call, signal, onProgress)) as Results[N]
+    this.#calls++
+    try {
+      return (await this.#perform(call, signal, onProgress)) as Results[N]
+    } finally {
+      this.#calls--
+      this.#restSoon(REST_MS)
+    }
+  }
+
+  /** What a delivery leaves behind (segments to merge, log to copy back) waits for a time when nothing is asked. */
+  #restSoon(afterMs: number): void {
+    clearTimeout(this.#rest)
+    if (this.#isClosed) return
+    this.#rest = setTimeout(() => {
+      if (this.#calls > 0 || this.#paused) return
+      if (this.#throttle.isHeld()) return this.#restSoon(THROTTLED_MS)
+      try {
+        if (this.store.idle.step()) this.#restSoon(0)
+      } catch {
+        // A full disk, a damaged page: the next call meets it and can say so.
+      }
+    }, afterMs).unref()
   }
 
   #perform(
@@ -312,10 +340,13 @@ export class Sweeper implements Sweeping {
     this.#resume?.()
     this.#paused = undefined
     this.#resume = undefined
+    this.#restSoon(REST_MS)
   }
 
   /** Ends the threads and closes the index. A sweep must have ended before. */
   async close(): Promise<void> {
+    this.#isClosed = true
+    clearTimeout(this.#rest)
     this.resume()
     await this.#pool?.close()
     this.store.close()
@@ -445,7 +476,10 @@ export class Sweeper implements Sweeping {
   }
 
   async #tidy(signal: AbortSignal | undefined): Promise<void> {
-    while (!signal?.aborted && this.store.idle.step()) await yieldToLoop()
+    while (!signal?.aborted && this.store.idle.step()) {
+      await yieldToLoop()
+      await this.#gate(signal)
+    }
     if (!signal?.aborted) this.store.checkpoint()
   }
 }

@@ -19,8 +19,11 @@ export class ThrottleGate {
 
   /** @returns undefined when nothing holds, so that the usual case costs no turn of the event loop */
   wait(signal: AbortSignal | undefined): Promise<void> | undefined {
-    if (!this.#throttle || !this.#look()) return undefined
-    return this.#hold(signal)
+    return this.isHeld() ? this.#hold(signal) : undefined
+  }
+
+  isHeld(): boolean {
+    return this.#throttle !== undefined && this.#look()
   }
 
   async #hold(signal: AbortSignal | undefined): Promise<void> {

@@ -1,4 +1,4 @@
-import { renameSync } from 'node:fs'
+import { renameSync, statSync } from 'node:fs'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Mail } from '../../src/api.js'
 import { FAULTS, TestVault } from './mailbox.js'
@@ -59,4 +59,17 @@ test('a mail that arrives during a long sweep is searchable before the backlog i
   expect((await mail.status()).contents.pending).toBeGreaterThan(3)
   stop.current.abort()
   await watching
+}, 60_000)
+
+test('what deliveries leave behind is tidied when nothing is asked for a while', async () => {
+  mail = await vault.open()
+  for (let n = 0; n < 5; n++)
+    await mail.deliver(vault.write(`new/${n}.host`, { subject: `Delivered ${n}` }))
+  const log = vault.path('.paperknife', 'index.db-wal')
+  expect(statSync(log).size).toBeGreaterThan(0)
+  mail.pause()
+  await new Promise((resolve) => setTimeout(resolve, 1_000))
+  expect(statSync(log).size).toBeGreaterThan(0)
+  mail.resume()
+  await until(() => Promise.resolve(statSync(log).size === 0))
 }, 60_000)

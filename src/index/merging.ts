@@ -1,0 +1,89 @@
+/**
+ * How the segments of the two FTS5 tables are merged. By itself FTS5 does it inside the transaction of whoever
+ * writes, in portions that grow with the levels of the table, so that a delivery into an old index paid for more
+ * than one into a new index. That is off; merged is in idle steps (idle.ts) and, so that a first index stays
+ * searchable while it grows, after each batch of many messages.
+ *
+ * Deliveries without a pause are still bounded: at 16 segments FTS5 joins a level, which after single messages is
+ * small.
+ */
+import type { Connection } from './files.js'
+
+export type WordTable = 'words' | 'term_gram'
+export const WORD_TABLES: readonly WordTable[] = ['words', 'term_gram']
+
+/** Segments of a level from which on an idle step joins them, and a batch of many messages does. */
+const CROWDED = { idle: 4, batch: 8 } as const
+/** Kept by FTS5 in the file. 8 MB of words in memory before a segment is written: an eighth less time than with 1 MB. */
+const KEPT = { automerge: 0, usermerge: CROWDED.idle, hashsize: 8_388_608 } as const
+
+/** Writes what FTS5 is to keep, where the file has other values. */
+export function tuneMerging(db: Connection): void {
+  for (const table of WORD_TABLES) {
+    const kept = new Map(
+      db.prepare(`SELECT k, v FROM ${table}_config`).raw().all() as [string, unknown][],
+    )
+    for (const [key, value] of Object.entries(KEPT))
+      if (kept.get(key) !== value)
+        db.exec(`INSERT INTO ${table}(${table}, rank) VALUES ('${key}', ${value})`)
+  }
+}
+
+/** Segments of each level of an FTS5 table, from its structure record. */
+function levels(db: Connection, table: WordTable): number[] {
+  const record = db.prepare(`SELECT block FROM ${table}_data WHERE id = 10`).pluck().get() as Buffer
+  // Four bytes of cookie, four of version with contentless_delete, then varints.
+  const isVersion2 = record.length >= 8 && record.readUInt32BE(4) === 0xff000001
+  let at = isVersion2 ? 8 : 4
+  const varint = (): number => {
+    let value = 0
+    for (;;) {
+      const byte = record[at++] as number
+      value = value * 128 + (byte & 127)
+      if (byte < 128) return value
+    }
+  }
+  const count = varint()
+  const total = varint()
+  varint() // writes so far
+  const found: number[] = []
+  for (let level = 0; level < count; level++) {
+    varint() // segments being merged
+    const here = varint()
+    found.push(here)
+    // Id, first and last page; then first and last origin, tombstone pages, tombstones and entries.
+    for (let skip = here * (isVersion2 ? 8 : 3); skip > 0; skip--) varint()
+  }
+  return found.reduce((sum, here) => sum + here, 0) === total ? found : [total]
+}
+
+/** Segments of an FTS5 table. One is best. */
+export function segments(db: Connection, table: WordTable): number {
+  return levels(db, table).reduce((sum, here) => sum + here, 0)
+}
+
+/** Whether some level has so many segments that they should be joined. */
+export function isCrowded(db: Connection, table: WordTable, when: keyof typeof CROWDED): boolean {
+  return levels(db, table).some((here) => here >= CROWDED[when])
+}
+
+/**
+ * Goes on with a merge, or joins the segments of the most crowded level; reads and writes so many pages of 4 kB.
+ * Inside a transaction. A negative number begins to merge all there are into one.
+ * @returns whether there was something to do
+ */
+export function mergePages(db: Connection, table: WordTable, pages: number): boolean {
+  const changes = db.prepare('SELECT total_changes()').pluck()
+  const before = changes.get() as number
+  db.exec(`INSERT INTO ${table}(${table}, rank) VALUES ('merge', ${pages})`)
+  return (changes.get() as number) - before >= 2
+}
+
+/** Pages of merging that a row of a batch pays for: about what its words are, once a level. */
+const PAGES_A_ROW = 2
+
+/** Inside the transaction of a batch of so many messages. */
+export function mergeAfterBatch(db: Connection, rows: number): void {
+  for (const table of WORD_TABLES)
+    if (isCrowded(db, table, 'batch')) mergePages(db, table, rows * PAGES_A_ROW)
+}
