@@ -10,6 +10,7 @@ import type { Extractor } from './extract/extractor.js'
 import { EXTRACTORS } from './extract/table.js'
 import type { Excerpt } from './index/excerpts.js'
 import type { Hit, SearchResult } from './index/hits.js'
+import { mergedResults } from './index/merged.js'
 import { IndexReader } from './index/reader.js'
 import type { Coverage } from './index/rows.js'
 import type { SearchOptions as IndexSearchOptions } from './index/search.js'
@@ -127,7 +128,7 @@ interface Opened {
 class OpenedMail implements Mail {
   readonly #settings: Settings
   readonly #vaults: readonly Opened[]
-  /** Which vault found a hit. */
+  /** Sweeps asked for and not yet over. */
   #sweeps = 0
   #isPaused = false
   #isClosed = false
@@ -180,13 +181,15 @@ class OpenedMail implements Mail {
     if (others.length === 0)
       return first.reader.search(query, { ...rest, ...(after !== undefined && { after }) })
     const cursors = after?.split('.') ?? []
+    if (after !== undefined && cursors.length !== this.#vaults.length)
+      throw new RangeError('after must be the `next` of an earlier result of these vaults')
     const results: SearchResult[] = []
     for (const [at, { reader }] of this.#vaults.entries()) {
       signal?.throwIfAborted()
       const cursor = cursors[at]
       results.push(await reader.search(query, { ...rest, ...(cursor && { after: cursor }) }))
     }
-    return merged(results, rest.limit ?? 20, cursors)
+    return mergedResults(results, rest, cursors)
   }
 
   async excerpts(hits: readonly Hit[]): Promise<Excerpt[]> {
@@ -271,11 +274,13 @@ class OpenedMail implements Mail {
 
   async close(): Promise<void> {
     this.#isClosed = true
-    for (const vault of this.#vaults) {
-      vault.reader.close()
-      await vault.sweeping?.close()
-      vault.sweeping = undefined
-    }
+    await Promise.all(
+      this.#vaults.map(async (vault) => {
+        vault.reader.close()
+        await vault.sweeping?.close()
+        vault.sweeping = undefined
+      }),
+    )
   }
 
   #sweeping(vault: Opened): Sweeping {
@@ -294,14 +299,13 @@ class OpenedMail implements Mail {
     return vault.sweeping
   }
 
-  /** The vault that a path lies in; the only one for a relative path. */
+  /** The vault that a path lies in; the only one for a relative path, or one that leads there through a link. */
   #holding(path: string): Opened {
     const [first, ...others] = this.#vaults as [Opened, ...Opened[]]
-    const holding = isAbsolute(path)
-      ? this.#vaults.find(({ root }) => path.startsWith(root + sep))
-      : others.length === 0
+    const holding =
+      others.length === 0
         ? first
-        : undefined
+        : this.#vaults.find(({ root }) => isAbsolute(path) && path.startsWith(root + sep))
     if (!holding)
       throw new PipelineError('E_NOT_FOUND', `${path} lies in none of the opened vaults`)
     return holding
@@ -355,34 +359,6 @@ function vaultRelative(root: string, what: string): string {
     : what
 }
 
-function merged(results: SearchResult[], limit: number, cursors: readonly string[]): SearchResult {
-  for (const [vault, result] of results.entries()) for (const hit of result.hits) hit.vault = vault
-  const all = results
-    .flatMap((result) => result.hits)
-    .sort((a, b) => b.date - a.date || a.vault - b.vault)
-  const hits = all.slice(0, limit)
-  const next = results.map((_, vault) => {
-    const last = hits.filter((hit) => hit.vault === vault).at(-1)
-    return last ? String(last.id) : (cursors[vault] ?? '')
-  })
-  const hasMore = all.length > limit || results.some((result) => result.next !== undefined)
-  const counts = results.map((result) => result.count)
-  const isCounted = counts.every((count) => count !== undefined)
-  const [first] = results as [SearchResult]
-  return {
-    ...first,
-    hits,
-    count: isCounted ? counts.reduce((sum, count) => sum + count, 0) : undefined,
-    more: results.some((result) => result.more),
-    ms: results.reduce((sum, result) => sum + result.ms, 0),
-    tier: results.every((result) => result.tier === 'close') ? 'close' : 'exact',
-    terms: [...new Set(results.flatMap((result) => result.terms))],
-    cut: [...new Set(results.flatMap((result) => result.cut))],
-    coverage: results.map((result) => result.coverage).reduce(added),
-    ...(hasMore && { next: next.join('.') }),
-  }
-}
-
 function together(sum: SweepReport, one: SweepReport): SweepReport {
   const due = [sum.nextDue, one.nextDue].filter((time) => time !== undefined)
   return {
@@ -423,7 +399,6 @@ export async function* extractDocuments(
   yield* readDocuments(files, settleReading(options), options.signal)
 }
 
-/** A row of the table of extractors, for people and for `formats`. */
 /** What OCR could use on this machine. */
 export interface OcrReport {
   engines: Array<{
@@ -480,6 +455,7 @@ export async function inspectOcr(options: OcrOptions = {}): Promise<OcrReport> {
   }
 }
 
+/** A row of the table of extractors, for people and for `formats`. */
 export type Format = Pick<Extractor, 'name' | 'version' | 'title' | 'types' | 'extensions' | 'lane'>
 
 /** Every format that is read, by which extractor, at which version. */

@@ -3,11 +3,33 @@
  *
  * Format: mboxrd (RFC 4155 with every `From ` line of a message quoted once more), lines ended by LF.
  */
-import { createWriteStream } from 'node:fs'
-import { once } from 'node:events'
-import { finished } from 'node:stream/promises'
+import { createWriteStream, realpathSync } from 'node:fs'
+import { basename, dirname, join, resolve, sep } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import type { Hit, Mail } from '../api.js'
+import { UsageError } from './exit.js'
 import { counted, note, plain } from './terminal.js'
+
+/**
+ * A vault is never written to: its own file would be lost, and a new one in its tree would be mail.
+ *
+ * @throws {UsageError} naming the file
+ */
+export function refuseInside(vaults: readonly string[], file: string): void {
+  const place = join(real(dirname(resolve(file))), basename(file))
+  for (const vault of vaults)
+    if (`${place}${sep}`.startsWith(`${real(resolve(vault))}${sep}`))
+      throw new UsageError(`--mbox: ${file} lies in the vault; name a file outside of ${vault}`)
+}
+
+function real(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return path
+  }
+}
 
 /** @param file written anew; what was there is gone */
 export async function writeMbox(
@@ -15,20 +37,17 @@ export async function writeMbox(
   hits: readonly Hit[],
   file: string,
 ): Promise<void> {
-  const out = createWriteStream(file, { mode: 0o600 })
-  await once(out, 'open')
   let written = 0
-  for (const hit of hits) {
-    const bytes = await mail.original(hit)
-    if (!bytes) {
-      note(`${plain(hit.path)}: gone or unreadable, not in ${plain(file)}`)
-      continue
+  async function* entries(): AsyncGenerator<Buffer> {
+    for (const hit of hits) {
+      const bytes = await mail.original(hit)
+      if (bytes) {
+        yield mboxEntry(bytes, hit)
+        written++
+      } else note(`${plain(hit.path)}: gone or unreadable, not in ${plain(file)}`)
     }
-    if (!out.write(mboxEntry(bytes, hit))) await once(out, 'drain')
-    written++
   }
-  out.end()
-  await finished(out)
+  await pipeline(Readable.from(entries()), createWriteStream(file, { mode: 0o600 }))
   note(`${counted(written, 'message')} written to ${plain(file)}`)
 }
 
@@ -41,6 +60,10 @@ export function mboxEntry(bytes: Uint8Array, { from, date }: Pick<Hit, 'from' | 
     .toString('latin1')
     .replace(/\r\n/g, '\n')
     .replace(/^(>*From )/gm, '>$1')
-    .replace(/\n*$/, '\n\n')
-  return Buffer.from(`From ${sender} ${day} ${month} ${dd} ${time} ${year}\n${text}`, 'latin1')
+  let end = text.length
+  while (text[end - 1] === '\n') end--
+  return Buffer.from(
+    `From ${sender} ${day} ${month} ${dd} ${time} ${year}\n${text.slice(0, end)}\n\n`,
+    'latin1',
+  )
 }

@@ -63,6 +63,8 @@ export function vaultsOptions(given: Arguments): OpenOptions {
     throw new UsageError(
       '--also searches the indexes inside the vaults: it cannot stand with --index',
     )
+  if (also.length > 0 && given.text('before-id') !== undefined)
+    throw new UsageError('--before-id is an id of one index: it cannot stand with --also')
   return also.length === 0
     ? { vault: vault as string, ...options }
     : { vaults: [vault as string, ...also], ...options }

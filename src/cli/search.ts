@@ -5,7 +5,7 @@
 import { openVault, type Excerpt, type Hit, type SearchOptions, type SearchResult } from '../api.js'
 import { EXIT, UsageError } from './exit.js'
 import type { Run } from './commands.js'
-import { writeMbox } from './mbox.js'
+import { refuseInside, writeMbox } from './mbox.js'
 import { vaultsOptions } from './options.js'
 import {
   bold,
@@ -34,7 +34,16 @@ export const run: Run = async (given, { signal }) => {
   const before = given.text('before-id')
   if (before !== undefined && sort === 'relevance')
     throw new UsageError('--before-id pages by date: it cannot stand with --sort relevance')
-  const mail = await openVault(vaultsOptions(given))
+  if (given.has('documents') && by === 'thread')
+    throw new UsageError('--documents and --by thread each say what a line stands for: give one')
+  if (countBy && (given.has('documents') || by === 'thread'))
+    throw new UsageError(
+      '--count-by counts messages: it cannot stand with --documents or --by thread',
+    )
+  const options = vaultsOptions(given)
+  const mbox = given.text('mbox')
+  if (mbox !== undefined) refuseInside(options.vaults ?? [options.vault as string], mbox)
+  const mail = await openVault(options)
   try {
     const result = await mail.search(query, {
       limit,
@@ -46,7 +55,6 @@ export const run: Run = async (given, { signal }) => {
       ...(before !== undefined && { after: before }),
     })
     const { hits } = result
-    const mbox = given.text('mbox')
     if (countBy) await printCounts(given.has('json'), result)
     else {
       const shown =

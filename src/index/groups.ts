@@ -110,11 +110,16 @@ export class Grouper {
         else add(addressOf(sender))
       }
     }
-    const counted = [...counts].map(([value, messages]) => ({ value, messages }))
-    return by === 'year'
-      ? counted.sort((a, b) => Number(b.value) - Number(a.value))
-      : counted.sort((a, b) => b.messages - a.messages || (a.value < b.value ? -1 : 1))
+    return inOrder(counts, by)
   }
+}
+
+/** Most first; years newest first. */
+export function inOrder(counts: ReadonlyMap<string, number>, by: CountBy): Counted[] {
+  const counted = [...counts].map(([value, messages]) => ({ value, messages }))
+  return by === 'year'
+    ? counted.sort((a, b) => Number(b.value) - Number(a.value))
+    : counted.sort((a, b) => b.messages - a.messages || (a.value < b.value ? -1 : 1))
 }
 
 /** The first sender's address in lower case; the line as it is when there is none. */

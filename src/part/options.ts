@@ -3,6 +3,7 @@
  * conflicts. Unknown keys are errors, and no limit is switched off by 0, NaN or a string.
  */
 import { availableParallelism } from 'node:os'
+import { resolve } from 'node:path'
 import { DEFAULT_LIMITS, type Limits } from './limits.js'
 import type { OcrSettings, ReadSettings } from './settings.js'
 
@@ -70,7 +71,10 @@ type Check = (value: unknown, name: string) => void
 
 const KINDS: Record<keyof OpenOptions, Check> = {
   vault: isText,
-  vaults: isTexts,
+  vaults: (value, name) => {
+    isTexts(value, name)
+    for (const vault of value as string[]) isText(vault, name)
+  },
   index: isText,
   attachments: isOneOf('on', 'off'),
   ocr: (value, name) => {
@@ -136,6 +140,9 @@ export function settle(options: OpenOptions): Settings {
     throw new TypeError('give either vault or vaults')
   const vaults = options.vaults ?? [options.vault as string]
   if (vaults.length === 0) throw new RangeError('vaults must name at least one vault')
+  const places = vaults.map((vault) => resolve(vault))
+  const twice = vaults.find((_, at) => places.indexOf(places[at] as string) < at)
+  if (twice !== undefined) throw new RangeError(`vaults names ${twice} twice`)
   return Object.freeze({
     vaults: Object.freeze([...vaults]),
     index: options.index,

@@ -152,6 +152,31 @@ describe('other ways to show hits', () => {
     expect(lines(again.stdout)).toHaveLength(count + 1)
   })
 
+  test('--mbox never writes into the vault', () => {
+    writeFileSync(join(folder, 'one.mbox'), readFileSync(join(folder, 'found.mbox')))
+    for (const [of, file] of [
+      ['found.mbox', 'found.mbox'],
+      ['mail', 'mail/found.mbox'],
+      ['mail', 'mail/cur/../found.mbox'],
+    ] as const) {
+      const { status, stderr } = paperknife('search', of, 'lighthouse', '--mbox', file)
+      expect(stderr).toContain(`--mbox: ${file} lies in the vault`)
+      expect(status).toBe(2)
+    }
+    expect(readFileSync(join(folder, 'found.mbox'))).toEqual(readFileSync(join(folder, 'one.mbox')))
+    expect(existsSync(join(vault, 'found.mbox'))).toBe(false)
+  })
+
+  test('--mbox says when the disk cannot take it', () => {
+    const { status, stderr } = paperknife('search', 'mail', 'hanna', '--mbox', 'nowhere/found.mbox')
+    expect(stderr).toMatch(/^paperknife: ENOENT.*nowhere/m)
+    expect(status).toBe(2)
+    if (!existsSync('/dev/full')) return
+    const full = paperknife('search', 'mail', 'hanna', '--mbox', '/dev/full')
+    expect(full.stderr).toMatch(/^paperknife: no space left/m)
+    expect(full.status).toBe(75)
+  })
+
   test('--also searches several vaults as one', () => {
     cpSync(join(vault, '.Archive/cur'), join(folder, 'other/cur'), { recursive: true })
     mkdirSync(join(folder, 'other/new'))
@@ -162,6 +187,13 @@ describe('other ways to show hits', () => {
       paperknife('search', 'mail', 'Ruhezeiten', '--also', 'other', '--json').stdout,
     )
     expect(two).toHaveLength(one + 1)
+    const count = (...also: string[]): number =>
+      lines(
+        paperknife('search', 'mail', 'Ruhezeiten', '--count-by', 'year', '--json', ...also).stdout,
+      )
+        .map(({ messages }) => Number(messages ?? 0))
+        .reduce((sum, messages) => sum + messages)
+    expect(count('--also', 'other')).toBe(count() + 1)
   })
 })
 

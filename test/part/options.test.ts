@@ -27,6 +27,8 @@ test.each<[unknown, typeof TypeError | typeof RangeError, string]>([
   [{ vault: '/a', vaults: ['/b'] }, TypeError, 'give either vault or vaults'],
   [{ vault: '' }, RangeError, 'vault must not be empty'],
   [{ vaults: [] }, RangeError, 'vaults must name at least one vault'],
+  [{ vaults: ['/a', ''] }, RangeError, 'vaults must not be empty'],
+  [{ vaults: ['/a', '/b/../a'] }, RangeError, 'vaults names /b/../a twice'],
   [{ vault: '/a', vualt: 1 }, TypeError, 'vualt is not an option'],
   [{ vault: '/a', limits: { ocrPagse: 1 } }, TypeError, 'limits.ocrPagse is not a limit'],
   [

@@ -421,6 +421,72 @@ test('several vaults are searched as one, page by page', async () => {
     } while (after !== undefined)
     expect(seen).toEqual([3, 2, 1, 0].flatMap((n) => [`B ${n} in 1`, `A ${n} in 0`]))
     expect((await mail.excerpts((await mail.search('pear')).hits))[0]?.vault).toBe(1)
+    expect((await mail.search('pear', { countBy: 'year' })).counts).toEqual([
+      { value: '2026', messages: 8 },
+    ])
+    const ranked: string[] = []
+    for (after = undefined; ;) {
+      const page = await mail.search('pear', {
+        limit: 3,
+        sort: 'relevance',
+        ...(after && { after }),
+      })
+      ranked.push(...page.hits.map(({ subject }) => subject))
+      after = page.next
+      if (after === undefined) break
+    }
+    expect(new Set(ranked).size).toBe(8)
+    expect(ranked).toHaveLength(8)
+    await expect(mail.search('pear', { after: '5' })).rejects.toThrow(/`next`/)
+  } finally {
+    await mail.close()
+    other.remove()
+  }
+})
+
+test('of several vaults, one that holds the word itself keeps similar words of the others away', async () => {
+  const other = new TestVault()
+  try {
+    vault.write('cur/1.a:2,S', { subject: 'exact', body: 'gooseberry' })
+    vault.write('cur/2.a:2,S', { subject: 'exact too', body: 'gooseberry' })
+    other.write('cur/1.b:2,S', { subject: 'similar', body: 'goosebarry' })
+    const { openVault } = await import('../../src/api.js')
+    mail = await openVault({ vaults: [vault.root, other.root], sweeper: 'inline', ocr: false })
+    await mail.sweep()
+    const first = await mail.search('gooseberry', { limit: 1 })
+    expect(first).toMatchObject({ tier: 'exact', terms: ['gooseberry'], hits: [{ vault: 0 }] })
+    const second = await mail.search('gooseberry', { limit: 5, after: first.next as string })
+    expect(second.hits.map(({ subject }) => subject)).toEqual(['exact'])
+    expect(second.next).toBeUndefined()
+  } finally {
+    await mail.close()
+    other.remove()
+  }
+})
+
+test('of several vaults, dates that stand in another order than their rows lose no hit between pages', async () => {
+  const other = new TestVault()
+  try {
+    // Messages of one second take the seconds after it, past a later one that was there before.
+    vault.write('cur/0.a:2,S', {
+      subject: 'later',
+      body: 'plum',
+      date: 'Sun, 1 Mar 2026 10:00:02 +0100',
+    })
+    const { openVault } = await import('../../src/api.js')
+    mail = await openVault({ vaults: [vault.root, other.root], sweeper: 'inline', ocr: false })
+    await mail.sweep()
+    for (let n = 1; n <= 5; n++)
+      vault.write(`cur/${n}.a:2,S`, { subject: `same ${n}`, body: 'plum' })
+    await mail.sweep()
+    const seen: string[] = []
+    let after: string | undefined
+    do {
+      const page = await mail.search('plum', { limit: 2, ...(after !== undefined && { after }) })
+      seen.push(...page.hits.map(({ subject }) => subject))
+      after = page.next
+    } while (after !== undefined)
+    expect(seen.sort()).toEqual(['later', 'same 1', 'same 2', 'same 3', 'same 4', 'same 5'])
   } finally {
     await mail.close()
     other.remove()
