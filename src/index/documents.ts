@@ -47,8 +47,9 @@ export class DocumentFinder {
     let batch = Math.max(50, limit * 2)
     for (;;) {
       const ids = evaluator.newest(node, { lo: EVERYTHING.lo, hi: from }, batch)
-      const hits = this.hits.read(ids).filter((hit) => hit.attachments.length > 0)
-      if (node) setMatched(evaluator, node, hits, (some) => this.hits.heads(some))
+      const page = this.hits.read(ids)
+      const hits = page.hits.filter((hit) => hit.attachments.length > 0)
+      if (node) setMatched(evaluator, node, hits, page.headOf)
       for (const hit of hits) {
         if (found.length >= limit) {
           // a message is never split between two pages

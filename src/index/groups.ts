@@ -15,7 +15,9 @@ export interface ThreadGroup {
   readonly messages: number
 }
 
-const BATCH = 1_000
+/** Matches read at a time, at least and at most. */
+const BATCH_FIRST = 64
+const BATCH_MAX = 8_192
 
 export const COUNTS = ['from', 'year', 'folder', 'type'] as const
 export type CountBy = (typeof COUNTS)[number]
@@ -28,17 +30,21 @@ export interface Counted {
 
 export class Grouper {
   private readonly db: Database
-  private readonly threads: Statement<[string], { id: number; thread: number }>
-  private readonly members: Statement<[string], { id: number; thread: number }>
+  private readonly threads: Statement<[string], [id: number, thread: number]>
+  private readonly members: Statement<[string], [id: number, thread: number]>
 
   constructor(db: Database) {
     this.db = db
-    this.threads = db.prepare(
-      `SELECT id, thread FROM message WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id DESC`,
-    )
-    this.members = db.prepare(
-      `SELECT id, thread FROM message WHERE thread IN (SELECT value FROM json_each(?)) ORDER BY id DESC`,
-    )
+    this.threads = db
+      .prepare<[string], [id: number, thread: number]>(
+        `SELECT id, thread FROM message WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id DESC`,
+      )
+      .raw()
+    this.members = db
+      .prepare<[string], [id: number, thread: number]>(
+        `SELECT id, thread FROM message WHERE thread IN (SELECT value FROM json_each(?))`,
+      )
+      .raw()
   }
 
   /**
@@ -49,27 +55,37 @@ export class Grouper {
     const groups: ThreadGroup[] = []
     const seen = new Set<number>()
     let from = hi
+    let read = 0
+    let batch = Math.max(BATCH_FIRST, Math.ceil(limit * 1.1))
     while (groups.length < limit) {
-      const ids = evaluator.newest(node, { lo: EVERYTHING.lo, hi: from }, BATCH)
+      const ids = evaluator.newest(node, { lo: EVERYTHING.lo, hi: from }, batch)
       const fresh = this.threads
         .all(JSON.stringify(ids))
-        .filter(({ thread }) => !seen.has(thread) && seen.add(thread))
-      const members = this.members.all(JSON.stringify(fresh.map(({ thread }) => thread)))
-      const memberIds = members.map(({ id }) => id)
+        .filter(([, thread]) => !seen.has(thread) && seen.add(thread))
+        // on a first page each is a line; on another, those are not that were on an earlier one
+        .slice(0, hi === EVERYTHING.hi ? limit - groups.length : undefined)
+      const members = this.members
+        .all(JSON.stringify(fresh.map(([, thread]) => thread)))
+        .sort(([a], [b]) => b - a)
+      const memberIds = members.map(([id]) => id)
       const matching = node ? evaluator.matching(node, memberIds) : new Set(memberIds)
       const counts = new Map<number, { newest: number; messages: number }>()
-      for (const { id, thread } of members) {
+      for (const [id, thread] of members) {
         if (!matching.has(id)) continue
         const count = counts.get(thread)
         if (count) count.messages += 1
         else counts.set(thread, { newest: id, messages: 1 })
       }
-      for (const { id, thread } of fresh) {
+      for (const [id, thread] of fresh) {
         const count = counts.get(thread)
         if (count?.newest === id) groups.push(count)
       }
-      if (ids.length < BATCH) break
+      if (ids.length < batch) break
       from = (ids.at(-1) as number) - 1
+      read += ids.length
+      // as many as the rate so far asks for
+      const wanted = ((limit - groups.length) * read * 1.2) / Math.max(1, groups.length)
+      batch = Math.min(BATCH_MAX, Math.max(BATCH_FIRST, Math.ceil(wanted)))
     }
     return groups.slice(0, limit)
   }

@@ -71,83 +71,91 @@ export interface SearchResult {
   counts?: Counted[]
 }
 
-interface Row {
-  id: number
-  date: number
-  folder: number
-  flags: number
-  size: number
-  subject: string
-  sender: string
-  attachments: string | null
-  message_id: string
-  path: string
-  offset: number | null
-  bytes: number | null
-  unique_name: string
-}
+/** As the statement gives it: an object for each row, by the names of its columns, costs as much as the row. */
+type Row = readonly [
+  id: number,
+  date: number,
+  folder: number,
+  flags: number,
+  size: number,
+  subject: string,
+  sender: string,
+  attachments: string | null,
+  messageId: string,
+  path: string,
+  offset: number | null,
+  bytes: number | null,
+  uniqueName: string,
+  recipients: string,
+  copies: string,
+]
 
 /** Columns of the word table that stand in the row, one text a line. */
 export type Head = Record<'subject' | 'sender' | 'recipients' | 'copies' | 'filenames', string>
+
+/** The head of a hit that was read. */
+export type HeadOf = (hit: Hit) => Head | undefined
 
 const FLAG_LIST = Object.entries(FLAGS) as Array<[FlagName, number]>
 
 /** Reads rows by id. One statement for a whole page of hits. */
 export class HitReader {
   private readonly rows: Statement<[string], Row>
-  private readonly headRows: Statement<[string], Head & { id: number }>
   private readonly folders: Statement<[], { id: number; name: string; path: string }>
 
   constructor(db: Database) {
-    this.rows = db.prepare(
-      `SELECT id, date, folder, flags, size, subject, sender, attachments, message_id, path, offset, bytes, unique_name
-       FROM message WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id DESC`,
-    )
-    this.headRows = db.prepare(
-      `SELECT id, subject, sender, recipients, copies, coalesce(attachments, '') AS filenames
-       FROM message WHERE id IN (SELECT value FROM json_each(?))`,
-    )
+    this.rows = db
+      .prepare<[string], Row>(
+        `SELECT id, date, folder, flags, size, subject, sender, attachments, message_id, path, offset, bytes, unique_name,
+           recipients, copies
+         FROM message WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id DESC`,
+      )
+      .raw()
     this.folders = db.prepare('SELECT id, name, path FROM folder')
-  }
-
-  /** What the word table holds of the rows themselves. */
-  heads(ids: readonly number[]): Map<number, Head> {
-    const rows = this.headRows.all(JSON.stringify(ids))
-    return new Map(
-      rows.map((row) => [row.id, { ...row, filenames: names(row.filenames).join('\n') }]),
-    )
   }
 
   /**
    * @param ids newest first
-   * @returns hits in the order of `ids`, their matched fields still empty
+   * @returns hits in the order of `ids`, their matched fields still empty, and what the word table holds of their rows
    */
-  read(ids: readonly number[]): Hit[] {
+  read(ids: readonly number[]): { hits: Hit[]; headOf: HeadOf } {
     const folders = new Map(this.folders.all().map((folder) => [folder.id, folder]))
-    const hits = new Map<number, Hit>()
-    for (const row of this.rows.all(JSON.stringify(ids))) {
-      const folder = folders.get(row.folder)
-      const place = row.offset === null ? '' : `#${row.offset}`
-      hits.set(row.id, {
-        id: row.id,
+    const rows = new Map(this.rows.all(JSON.stringify(ids)).map((row) => [row[0], row]))
+    const hits: Hit[] = []
+    for (const wanted of ids) {
+      const row = rows.get(wanted)
+      if (!row) continue
+      const [id, date, folderId, flags, size, subject, sender, attachments, ...rest] = row
+      const [messageId, path, offset, bytes, uniqueName] = rest
+      const folder = folders.get(folderId)
+      const place = offset === null ? '' : `#${offset}`
+      const hit: Hit = {
+        id,
         vault: 0,
-        key: `${folder?.path ?? ''}/${row.unique_name || uniqueOfPath(row.path)}${place} <${row.message_id}>`,
-        date: row.date,
-        subject: row.subject,
-        from: row.sender.replaceAll('\n', ', '),
+        key: `${folder?.path ?? ''}/${uniqueName || uniqueOfPath(path)}${place} <${messageId}>`,
+        date,
+        subject,
+        from: sender.includes('\n') ? sender.replaceAll('\n', ', ') : sender,
         folder: folder?.name ?? '',
-        flags: FLAG_LIST.filter(([, bit]) => row.flags & bit).map(([name]) => name),
-        size: row.size,
-        path: row.path,
-        ...(row.offset !== null && { offset: row.offset }),
-        ...(row.bytes !== null && { bytes: row.bytes }),
-        messageId: row.message_id,
-        attachments: names(row.attachments),
+        flags: FLAG_LIST.filter(([, bit]) => flags & bit).map(([name]) => name),
+        size,
+        path,
+        messageId,
+        attachments: names(attachments),
         matched: [],
         attachmentOnly: false,
-      })
+      }
+      if (offset !== null) hit.offset = offset
+      if (bytes !== null) hit.bytes = bytes
+      hits.push(hit)
     }
-    return ids.map((id) => hits.get(id)).filter((hit) => hit !== undefined)
+    const headOf = ({ id, attachments }: Hit): Head | undefined => {
+      const row = rows.get(id)
+      if (!row) return undefined
+      const [, , , , , subject, sender, , , , , , , recipients, copies] = row
+      return { subject, sender, recipients, copies, filenames: attachments.join('\n') }
+    }
+    return { hits, headOf }
   }
 }
 

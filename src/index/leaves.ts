@@ -100,6 +100,11 @@ export interface Term {
   readonly newest: number
 }
 
+/** As statements give it: text, messages, mask, newest. An object for each row by its column names costs 1 µs more. */
+type TermRow = readonly [string, number, number, number]
+
+const termOf = ([text, messages, mask, newest]: TermRow): Term => ({ text, messages, mask, newest })
+
 interface Terms {
   readonly terms: readonly Term[]
   readonly isCut: boolean
@@ -109,61 +114,70 @@ const NONE: Terms = { terms: [], isCut: false }
 
 /** Reads the vocabulary. Statements are prepared once a connection. */
 export class Vocabulary {
-  private readonly exactly: Statement<[string], Term>
-  private readonly between: Statement<[string, string, number, number], Term>
+  private readonly exactly: Statement<[string], TermRow>
+  private readonly between: Statement<[string, string, number, number], TermRow>
   private readonly countBetween: Statement<[string, string], number>
-  private readonly first: Statement<[string, number], number>
-  private readonly last: Statement<[string, number, number], number>
-  private readonly terms: Statement<[string, number, string, number], Term>
+  private readonly some: Statement<[string, number, string, number], TermRow>
+  private readonly many: Statement<[string, string, number, number, string, number], TermRow>
+  private readonly isMany: Statement<[string], number>
   private readonly gramsOf: Statement<[string, string, number], string>
-  private readonly scan: Statement<[string, number, number], Term>
+  private readonly scan: Statement<[string, number, number], TermRow>
   private readonly lastId: Statement<[], number | null>
 
   constructor(db: Database) {
     // the writer gathers newest ids over many batches; meanwhile it notes the highest of them (index/vocabulary.ts)
     const columns = `SELECT t.text, t.messages, t.mask, max(t.newest,
         coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'unwritten'), 0)) AS newest FROM`
-    this.exactly = db.prepare(`${columns} term t WHERE text = ?`)
+    this.exactly = db.prepare<[string], TermRow>(`${columns} term t WHERE text = ?`).raw()
     const frequentFirst = 'ORDER BY messages DESC, newest DESC LIMIT ?'
-    this.between = db.prepare(
-      `${columns} (SELECT * FROM term WHERE text >= ? AND text < ? LIMIT ${LEAF_LIMITS.candidates}) t
+    this.between = db
+      .prepare<[string, string, number, number], TermRow>(
+        `${columns} (SELECT * FROM term WHERE text >= ? AND text < ? LIMIT ${LEAF_LIMITS.candidates}) t
        WHERE mask & ? ${frequentFirst}`,
-    )
+      )
+      .raw()
     this.countBetween = db
       .prepare<[string, string], number>(
         `SELECT count(*) FROM (SELECT 1 FROM term WHERE text >= ? AND text < ? LIMIT ${LEAF_LIMITS.candidates + 1})`,
       )
       .pluck()
-    this.first = db
-      .prepare<[string, number], number>(
-        'SELECT rowid FROM term_gram WHERE term_gram MATCH ? ORDER BY rowid LIMIT ?',
+    const matches = `FROM term_gram WHERE term_gram MATCH ?`
+    const first = `SELECT rowid AS id ${matches} ORDER BY rowid LIMIT ${LEAF_LIMITS.candidates}`
+    const holds = `mask & ? AND instr(' ' || text || ' ', ?) > 0 ${frequentFirst}`
+    this.isMany = db
+      .prepare<[string], number>(
+        `SELECT rowid ${matches} ORDER BY rowid LIMIT 1 OFFSET ${LEAF_LIMITS.candidates - 1}`,
       )
       .pluck()
-    this.last = db
-      .prepare<[string, number, number], number>(
-        `SELECT rowid FROM term_gram WHERE term_gram MATCH ? AND rowid > CAST(? AS INTEGER)
-         ORDER BY rowid DESC LIMIT ?`,
+    this.some = db
+      .prepare<[string, number, string, number], TermRow>(
+        `${columns} (${first}) found CROSS JOIN term t ON t.id = found.id WHERE ${holds}`,
       )
-      .pluck()
-    this.terms = db.prepare(
-      `${columns} term t WHERE id IN (SELECT value FROM json_each(?)) AND mask & ?
-       AND instr(' ' || text || ' ', ?) > 0 ${frequentFirst}`,
-    )
+      .raw()
+    this.many = db
+      .prepare<[string, string, number, number, string, number], TermRow>(
+        `${columns} (SELECT id FROM (${first}) UNION SELECT id FROM (SELECT rowid AS id ${matches}
+           AND rowid > CAST(? AS INTEGER) ORDER BY rowid DESC LIMIT ${LEAF_LIMITS.newest})) found
+         CROSS JOIN term t ON t.id = found.id WHERE ${holds}`,
+      )
+      .raw()
     this.gramsOf = db
       .prepare<[string, string, number], string>(
         'SELECT term FROM gram_count WHERE term >= ? AND term < ? LIMIT ?',
       )
       .pluck()
-    this.scan = db.prepare(
-      `${columns} term t WHERE id <= ${LEAF_LIMITS.scanned} AND instr(text, ?) > 0 AND mask & ? ${frequentFirst}`,
-    )
+    this.scan = db
+      .prepare<[string, number, number], TermRow>(
+        `${columns} term t WHERE id <= ${LEAF_LIMITS.scanned} AND instr(text, ?) > 0 AND mask & ? ${frequentFirst}`,
+      )
+      .raw()
     this.lastId = db.prepare<[], number | null>('SELECT max(id) FROM term').pluck()
   }
 
   /** The term itself, when a message holds it in one of the columns. */
   term(text: string, mask: number): Term | undefined {
-    const term = this.exactly.get(text)
-    return term && term.mask & mask ? term : undefined
+    const row = this.exactly.get(text)
+    return row && row[2] & mask ? termOf(row) : undefined
   }
 
   starting(beginning: string, mask: number, limit: number): Terms {
@@ -172,7 +186,7 @@ export class Vocabulary {
     }
     const end = beginning + LAST
     const isCut = (this.countBetween.get(beginning, end) ?? 0) > LEAF_LIMITS.candidates
-    return cutAt(limit, this.between.all(beginning, end, mask, limit + 1), isCut)
+    return cutAt(limit, isCut, (most) => this.between.all(beginning, end, mask, most))
   }
 
   /** Terms that contain a text. */
@@ -181,14 +195,13 @@ export class Vocabulary {
     if (chars >= 3) return this.matching(part, mask, limit)
     if (chars === 1) {
       const isCut = (this.lastId.get() ?? 0) > LEAF_LIMITS.scanned
-      return cutAt(limit, this.scan.all(part, mask, limit + 1), isCut)
+      return cutAt(limit, isCut, (most) => this.scan.all(part, mask, most))
     }
     // every place of two letters in a term begins a trigram, for a space stands at its end
     const grams = this.gramsOf.all(part, part + LAST, LEAF_LIMITS.grams + 1)
     const isCut = grams.length > LEAF_LIMITS.grams
     const some = grams.slice(0, LEAF_LIMITS.grams)
-    const found = this.candidates(some.map(quote).join(' OR '), part, mask, limit)
-    return { ...found, isCut: found.isCut || isCut }
+    return this.candidates(some.map(quote).join(' OR '), part, mask, limit, isCut)
   }
 
   ending(end: string, mask: number, limit: number): Terms {
@@ -204,26 +217,38 @@ export class Vocabulary {
     return this.candidates([...grams].map(quote).join(' AND '), part, mask, limit)
   }
 
-  private candidates(expression: string, part: string, mask: number, limit: number): Terms {
+  /** @param isPart the expression does not find all there are */
+  private candidates(
+    expression: string,
+    part: string,
+    mask: number,
+    limit: number,
+    isPart = false,
+  ): Terms {
     if (expression === '') return NONE
-    const ids = this.first.all(expression, LEAF_LIMITS.candidates)
-    const isCut = ids.length === LEAF_LIMITS.candidates
-    if (isCut) {
-      const after = (this.lastId.get() ?? 0) - LEAF_LIMITS.newestAmong
-      ids.push(...this.last.all(expression, after, LEAF_LIMITS.newest))
+    const isMany = this.isMany.get(expression) !== undefined
+    if (!isMany) {
+      return cutAt(limit, isPart, (most) => this.some.all(expression, mask, part, most))
     }
-    const rows = this.terms.all(JSON.stringify(ids), mask, part, limit + 1)
-    return cutAt(limit, rows, isCut)
+    const after = (this.lastId.get() ?? 0) - LEAF_LIMITS.newestAmong
+    return cutAt(limit, true, (most) =>
+      this.many.all(expression, expression, after, mask, part, most),
+    )
   }
 }
 
 /** Sorts after every text that begins alike. */
 const LAST = '\u{10ffff}'
 
-/** @param rows most frequent first, one more than the limit when there are more */
-function cutAt(limit: number, rows: readonly Term[], isCut: boolean): Terms {
-  if (!isCut && rows.length <= limit) return { terms: rows, isCut: false }
-  return { terms: rows.slice(0, Math.min(limit, LEAF_LIMITS.termsWhenCut)), isCut: true }
+/**
+ * @param isCut more terms are there than were looked at: the number of a cut word is taken then
+ * @param read gives terms, most frequent first, at most so many
+ */
+function cutAt(limit: number, isCut: boolean, read: (most: number) => readonly TermRow[]): Terms {
+  const fewer = Math.min(limit, LEAF_LIMITS.termsWhenCut)
+  const rows = read(isCut ? fewer : limit + 1)
+  if (!isCut && rows.length <= limit) return { terms: rows.map(termOf), isCut: false }
+  return { terms: rows.slice(0, fewer).map(termOf), isCut: true }
 }
 
 /** A string as FTS5 reads it. */

@@ -7,8 +7,8 @@ import { foldTexts } from '../fold/fold.js'
 import { isMark } from '../fold/marks.js'
 import type { Node } from './compile.js'
 import type { Evaluator } from './evaluate.js'
-import { MATCHED_FIELDS, type Head, type Hit, type MatchedField } from './hits.js'
-import { PEOPLE, type Phrase } from './leaves.js'
+import { MATCHED_FIELDS, type Head, type HeadOf, type Hit, type MatchedField } from './hits.js'
+import { ALL_COLUMNS, PEOPLE, type Phrase } from './leaves.js'
 
 /** Fields that stand in the row are asked of the word table for this many phrases at most; more are looked up in the rows. */
 const IN_WORDS = 2
@@ -22,6 +22,9 @@ export const FIELD_MASKS: Record<MatchedField, number> = {
   attachments: 1 << COLUMNS.indexOf('attachments'),
 }
 
+/** Columns that a message without attachments can match in. */
+const UNATTACHED = ALL_COLUMNS & ~FIELD_MASKS.filenames & ~FIELD_MASKS.attachments
+
 type Words = Extract<Node, { kind: 'words' }>
 
 /** Words that are wanted, not refused, in a tree. */
@@ -33,57 +36,77 @@ export function positiveWords(node: Node | null): Words[] {
 
 /**
  * Fills in `matched` and `attachmentOnly`. A word that every hit must hold and that only one field can hold
- * settles that field; a message without attachments cannot match in them; and where a word stands for very many
- * terms, subject, people and file names are folded from the rows, which costs less than opening every term again.
+ * settles that field; a message without attachments cannot match in them; where a word stands for very many
+ * terms, subject, people and file names are folded from the rows, which costs less than opening every term again;
+ * and a hit in which a word that it must hold stands in no other field has it in the one that is left.
  *
  * @param hits newest first
- * @param heads subject, people and file names of hits, one text a line
+ * @param headOf subject, people and file names of a hit, one text a line
  */
 export function setMatched(
   evaluator: Evaluator,
   node: Node,
   hits: readonly Hit[],
-  heads: (ids: readonly number[]) => ReadonlyMap<number, Head>,
+  headOf: HeadOf,
 ): void {
   const oldest = hits.at(-1)?.id
   if (oldest === undefined) return
   const wanted = positiveWords(node)
-  const needed = new Set<Node>(node.kind === 'and' ? node.of : [node])
-  let read: ReadonlyMap<number, Head> | undefined
+  const parts = new Set<Node>(node.kind === 'and' ? node.of : [node])
+  const needed = wanted.filter((word) => parts.has(word))
+  // columns, as bits: of fields that matched, by hit; that a hit can match in; of fields not known yet
+  const matched = new Int32Array(hits.length)
+  const possible = hits.map(({ attachments }) =>
+    attachments.length > 0 ? ALL_COLUMNS : UNATTACHED,
+  )
+  let unknown = ALL_COLUMNS
+  /** A needed word stands in no other field of the hit. */
+  const isLeft = (i: number, columns: number): boolean =>
+    needed.some(({ leaf }) => {
+      const others = leaf.mask & (possible[i] as number) & ~columns
+      return (others & (unknown | (matched[i] as number))) === 0
+    })
+  const asked: Array<{ columns: number; phrases: readonly Phrase[]; places: readonly number[] }> =
+    []
   for (const field of MATCHED_FIELDS) {
     const columns = FIELD_MASKS[field]
     const words = wanted.filter((word) => word.leaf.mask & columns)
-    if (words.length === 0) continue
-    const isSettled = words.some((word) => needed.has(word) && !(word.leaf.mask & ~columns))
-    const isOfFiles = field === 'attachments' || field === 'filenames'
-    const asked = isOfFiles ? hits.filter((hit) => hit.attachments.length > 0) : hits
-    if (isSettled) {
-      for (const hit of asked) hit.matched.push(field)
+    const isSettled = needed.some(({ leaf }) => leaf.mask & columns && !(leaf.mask & ~columns))
+    if (words.length === 0 || isSettled) {
+      if (isSettled) for (const i of hits.keys()) matched[i]! |= columns & (possible[i] as number)
+      unknown &= ~columns
       continue
     }
+    const places = [...hits.keys()].filter((i) => (possible[i] as number) & columns)
     const phrases = words
       .flatMap((word) => word.leaf.phrases)
       .filter((phrase) => phrase.mask & columns && phrase.newest >= oldest)
+    if (words.length > 1) phrases.sort((a, b) => b.messages - a.messages)
     const isInRow = field !== 'body' && field !== 'attachments'
-    const ids = asked.map((hit) => hit.id)
+    const ids = places.map((i) => (hits[i] as Hit).id)
     const isMuch = phrases.length > IN_WORDS || evaluator.expected(phrases, ids) > READ_IN_WORDS
     if (isInRow && isMuch && phrases.every(({ tokens: [first] }) => first && !isMark(first))) {
-      read ??= heads(hits.map((hit) => hit.id))
-      const known = new PhraseIndex(
+      const index = new PhraseIndex(
         phrases,
         words.map((word) => word.leaf.needle),
       )
-      for (const hit of asked) {
-        const head = read.get(hit.id)
-        if (head && known.standsIn(head, columns)) hit.matched.push(field)
+      for (const i of places) {
+        const head = headOf(hits[i] as Hit)
+        if (head && index.standsIn(head, columns)) matched[i]! |= columns
       }
-      continue
-    }
-    if (words.length > 1) phrases.sort((a, b) => b.messages - a.messages)
-    const found = evaluator.phrasesAmong(phrases, columns, ids)
-    for (const hit of asked) if (found.has(hit.id)) hit.matched.push(field)
+      unknown &= ~columns
+    } else asked.push({ columns, phrases, places })
   }
-  for (const hit of hits) {
+  for (const { columns, phrases, places } of asked) {
+    const left = new Set(places.filter((i) => isLeft(i, columns)))
+    const ids = places.filter((i) => !left.has(i)).map((i) => (hits[i] as Hit).id)
+    const found = evaluator.phrasesAmong(phrases, columns, ids)
+    for (const i of places)
+      if (left.has(i) || found.has((hits[i] as Hit).id)) matched[i]! |= columns
+    unknown &= ~columns
+  }
+  for (const [i, hit] of hits.entries()) {
+    hit.matched = MATCHED_FIELDS.filter((field) => (matched[i] as number) & FIELD_MASKS[field])
     hit.attachmentOnly = hit.matched.length === 1 && hit.matched[0] === 'attachments'
   }
 }
@@ -99,10 +122,11 @@ const HEAD_COLUMNS = [
 /** Many phrases, ready to be looked up in folded text. */
 class PhraseIndex {
   private readonly byFirst = new Map<string, Phrase[]>()
+  /** Every phrase contains one of them; letters and digits only. */
   private readonly needles: readonly string[]
 
   constructor(phrases: readonly Phrase[], needles: readonly string[]) {
-    this.needles = needles
+    this.needles = needles.map((needle) => needle.replace(SIGNS, ''))
     for (const phrase of phrases) {
       const first = phrase.tokens[0] as string
       const known = this.byFirst.get(first)
@@ -114,8 +138,8 @@ class PhraseIndex {
   standsIn(head: Head, columns: number): boolean {
     return HEAD_COLUMNS.some((column) => {
       const bit = 1 << COLUMNS.indexOf(column)
-      if (!(columns & bit) || head[column] === '') return false
-      const all = this.tokensOf(head[column])
+      if (!(columns & bit) || !this.isPossible(head[column])) return false
+      const all = tokensOf(head[column])
       return all.some((token, at) =>
         this.byFirst
           .get(token)
@@ -126,14 +150,24 @@ class PhraseIndex {
     })
   }
 
-  /** Folded tokens of lines. Most are plain: letters and signs that only separate, where folding is lower case. */
-  private tokensOf(lines: string): readonly string[] {
-    if (!PLAIN.test(lines)) return foldTexts(lines.split('\n')).split(' ')
+  /** Folding ASCII changes case and drops signs, or joins what they part (INV-2023-001): no needle, no phrase. */
+  private isPossible(lines: string): boolean {
+    if (lines === '') return false
+    if (!ASCII.test(lines)) return true
     const lower = lines.toLowerCase()
-    const isPossible = this.needles.some((needle) => lower.includes(needle))
-    return isPossible ? lower.replaceAll('\n', ' \ue000 ').split(BETWEEN) : []
+    if (this.needles.some((needle) => lower.includes(needle))) return true
+    const joined = lower.replace(SIGNS, '')
+    return this.needles.some((needle) => joined.includes(needle))
   }
 }
 
+/** Folded tokens of lines. Most are plain: letters and signs that only separate, where folding is lower case. */
+function tokensOf(lines: string): readonly string[] {
+  if (!PLAIN.test(lines)) return foldTexts(lines.split('\n')).split(' ')
+  return lines.toLowerCase().replaceAll('\n', ' \ue000 ').split(BETWEEN)
+}
+
+const ASCII = /^[\0-\x7f]*$/
+const SIGNS = /[\0-\x2f\x3a-\x60\x7b-\x7f]+/g
 const PLAIN = /^[A-Za-z \n<>@.,:;()!?"]*$/
 const BETWEEN = /[ <>@.,:;()!?"]+/

@@ -200,11 +200,11 @@ export class Searcher {
     limit: number,
   ): { hits: Hit[]; next?: string } {
     const { ids, next, messages } = this.page(node, evaluator, options, limit)
-    const hits = this.hits.read(ids)
+    const { hits, headOf } = this.hits.read(ids)
     // fields are asked for a page in the order of ids
     if (node) {
       const byId = [...hits].sort((a, b) => b.id - a.id)
-      setMatched(evaluator, node, byId, (some) => this.hits.heads(some))
+      setMatched(evaluator, node, byId, headOf)
     }
     for (const hit of hits) {
       const count = messages?.get(hit.id)
