@@ -71,6 +71,7 @@ const FAULTS = {
     await new Promise((resolve) => setTimeout(resolve, Number(ms)))
     sink.line(`read after ${ms} ms`)
   },
+  fetch: (sink, url) => fetch(url),
   text: (sink, ...words) => sink.line(words.join(' ')),
 }
 
