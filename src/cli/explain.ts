@@ -21,7 +21,12 @@ const MESSAGES = 10
 export const run: Run = async (given) => {
   const mail = await openVault(vaultOptions(given))
   try {
-    const explanations = await mail.explain(given.positional.slice(1).join(' '))
+    const what = given.positional.slice(1).join(' ')
+    const explanations = await mail.explain(what)
+    if (explanations.length === 0)
+      note(
+        `nothing in the index is called ${plain(what)}: give the path of a message in the vault, its Message-ID, the name of an attachment, or the first 8 digits or more of its SHA-256`,
+      )
     const shown = given.has('json') ? explanations : explanations.slice(0, MESSAGES)
     for (const [i, explanation] of shown.entries()) {
       if (given.has('json')) {

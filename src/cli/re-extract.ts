@@ -1,11 +1,11 @@
 /** `paperknife re-extract`: contents chosen by the operator are read again; priced first with --dry-run. */
-import { CONTENT_STATES, openVault, type ReExtractOptions } from '../api.js'
+import { CONTENT_STATES, openVault, type ContentState, type ReExtractOptions } from '../api.js'
 import { EXIT, UsageError } from './exit.js'
 import type { Arguments } from './flags.js'
 import type { Run } from './commands.js'
 import { checkOcr, sweepingOptions } from './options.js'
 import { drawnProgress, exitCodeOf, tellReport } from './sweeping.js'
-import { estimateText } from './status.js'
+import { estimateText, TINY } from './status.js'
 import { note, print, printJson } from './terminal.js'
 
 export const run: Run = async (given, { signal }) => {
@@ -33,12 +33,13 @@ export const run: Run = async (given, { signal }) => {
 }
 
 function chosen(given: Arguments): ReExtractOptions {
-  const state = CONTENT_STATES.find((name) => name === given.text('state'))
-  const reason = given.text('reason')
+  const { state, reason } = asPrinted(given.text('state'), given.text('reason'))
   const type = given.text('type')
   const name = given.text('name')
   const since = given.text('since')
   const of = given.text('message') ?? given.text('hash')
+  if (given.text('message') !== undefined && given.text('hash') !== undefined)
+    throw new UsageError('--message and --hash each name what is meant: give one')
   const options: ReExtractOptions = {
     ...(state && { states: [state] }),
     ...(reason !== undefined && { reason }),
@@ -52,6 +53,21 @@ function chosen(given: Arguments): ReExtractOptions {
   if (Object.keys(options).every((key) => key === 'dryRun'))
     note('no choice was given: every attachment of the vault is meant')
   return options
+}
+
+/** A reason as `status` prints it begins with its state: `locked: password needed`. */
+function asPrinted(
+  state: string | undefined,
+  reason: string | undefined,
+): { state: ContentState | undefined; reason: string | undefined } {
+  const [, before, after] = /^([a-z-]+)(?:: (.*))?$/s.exec(reason ?? '') ?? []
+  const printed = CONTENT_STATES.find((name) => name === before)
+  const asked = CONTENT_STATES.find((name) => name === state)
+  if (printed === undefined) return { state: asked, reason }
+  if (asked !== undefined && asked !== printed)
+    throw new UsageError(`--state ${asked} and --reason "${reason}" exclude each other`)
+  // What status prints in place of each picture's own size.
+  return { state: printed, reason: after === TINY ? undefined : after }
 }
 
 /** Seconds since 1970 of the beginning of a local day. */

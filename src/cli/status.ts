@@ -29,10 +29,7 @@ export const run: Run = async (given) => {
     const why: Record<string, number> = {}
     for (const [reason, count] of Object.entries(status.reasons)) {
       // Each picture's own size would fill the table.
-      const name = reason.replace(
-        /^skipped-tiny: .*/,
-        'skipped-tiny: a picture too small to hold text',
-      )
+      const name = reason.replace(/^skipped-tiny: .*/, `skipped-tiny: ${TINY}`)
       why[name] = (why[name] ?? 0) + count
     }
     await table('Why', Object.entries(why))
@@ -42,6 +39,9 @@ export const run: Run = async (given) => {
     await mail.close()
   }
 }
+
+/** Printed for all pictures of this state. */
+export const TINY = 'a picture too small to hold text'
 
 /** Rows of a table on screen. */
 const ROWS = 20

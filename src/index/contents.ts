@@ -276,8 +276,13 @@ export class Contents implements ContentStore {
       values['reason'] = filter.reason
     }
     if (filter.type !== undefined) {
-      conditions.push('lower(coalesce(type, declared_type)) GLOB @type')
+      const ending = /^\.?([^/*?]+)$/.exec(filter.type)?.[1]
+      conditions.push(
+        `(lower(coalesce(type, declared_type)) GLOB @type OR extractor = lower(@type)
+          OR hash IN (SELECT unhex(value) FROM json_each(@ended)))`,
+      )
       values['type'] = pattern(filter.type)
+      values['ended'] = JSON.stringify(ending === undefined ? [] : this.#hashesNamed(`*.${ending}`))
     }
     if (filter.since !== undefined) {
       conditions.push('newest >= @since')
@@ -297,13 +302,18 @@ export class Contents implements ContentStore {
 
   #hashesOf(filter: ContentFilter): readonly string[] | undefined {
     if (filter.name === undefined) return filter.hashes
-    const named = this.#index
-      .prepare('SELECT DISTINCT lower(hex(hash)) FROM part WHERE lower(name) GLOB ?')
-      .pluck()
-      .all(pattern(filter.name)) as string[]
+    const named = this.#hashesNamed(filter.name)
     if (filter.hashes === undefined) return named
     const wanted = new Set(filter.hashes)
     return named.filter((hash) => wanted.has(hash))
+  }
+
+  /** Contents that some message carries under such a file name. */
+  #hashesNamed(name: string): string[] {
+    return this.#index
+      .prepare('SELECT DISTINCT lower(hex(hash)) FROM part WHERE lower(name) GLOB ?')
+      .pluck()
+      .all(pattern(name)) as string[]
   }
 
   nextDue(): number | undefined {

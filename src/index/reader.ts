@@ -42,7 +42,8 @@ export interface DescribedPart {
 
 interface Opened {
   files: ReaderFiles
-  inode: string
+  /** Devices and inodes of the files that were opened. */
+  inodes: string
   searcher: Searcher
   contents: ContentStore & Pick<Contents, 'choices' | 'reasons' | 'rates' | 'backlogWork'>
 }
@@ -108,7 +109,7 @@ export class IndexReader {
    * @param what vault-relative path, Message-ID, hash of a content (or its first 8 digits and more), or file name
    * @returns newest first
    */
-  describe(what: string, limit = 20): DescribedMessage[] {
+  describe(what: string, limit = 1_000): DescribedMessage[] {
     const ids = this.#find(what, limit)
     return ids.map((id) => this.#describe(id))
   }
@@ -169,16 +170,18 @@ export class IndexReader {
   }
 
   #open(): Opened {
-    const file = statSync(join(this.#directory, 'index.db'), { throwIfNoEntry: false })
-    const inode = file ? `${file.dev}:${file.ino}` : ''
-    if (this.#opened?.inode === inode) return this.#opened
+    const inodes = ['index.db', 'extracts.db'].map((name) => {
+      const file = statSync(join(this.#directory, name), { throwIfNoEntry: false })
+      return file ? `${file.dev}:${file.ino}` : ''
+    })
+    if (this.#opened?.inodes === inodes.join()) return this.#opened
     this.close()
     const files = openForReading(this.#directory)
     try {
       const { index, extracts } = files
       this.#opened = {
         files,
-        inode,
+        inodes: inodes.join(),
         searcher: new Searcher({ index, extracts }),
         contents: new Contents(extracts, new Meta(extracts), index),
       }

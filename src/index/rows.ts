@@ -154,7 +154,7 @@ export interface ContentFilter {
   states?: readonly ContentState[]
   /** Matches `empty` or `cutBy` exactly, or a part of `detail`. */
   reason?: string
-  /** Media type, exact, or with `*` at its end. */
+  /** Media type, exact or with `*`, or the name of an extractor, or a file name ending. */
   type?: string
   /** File name of a part that carries the content, with `*` and `?`, case ignored. */
   name?: string

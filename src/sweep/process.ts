@@ -39,6 +39,8 @@ interface Open {
   reject: (error: Error) => void
   onProgress: ((progress: Progress) => void) | undefined
   signal: AbortSignal | undefined
+  /** Takes the listener off the signal, which may live as long as the host. */
+  release: () => void
 }
 
 const RESTART = {
@@ -87,14 +89,16 @@ export class SweepProcess implements Sweeping {
     if (this.#isClosing) return Promise.reject(new Error('the vault is closed'))
     return new Promise((resolve, reject) => {
       const id = this.#nextId++
+      const abort = (): void => this.#tell({ kind: 'abort', id })
+      signal?.addEventListener('abort', abort, { once: true })
       this.#calls.set(id, {
         call,
         resolve: resolve as (value: unknown) => void,
         reject,
         onProgress,
         signal,
+        release: () => signal?.removeEventListener('abort', abort),
       })
-      signal?.addEventListener('abort', () => this.#tell({ kind: 'abort', id }), { once: true })
       if (!this.#child) this.#start()
       this.#child?.ref()
       this.#child?.channel?.ref()
@@ -127,14 +131,24 @@ export class SweepProcess implements Sweeping {
   #start(): void {
     this.#isReady = false
     this.#startedMs = performance.now()
-    const child = fork(childFile(), {
-      serialization: 'advanced',
-      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-      execArgv: [],
-    })
+    let child: ChildProcess
+    try {
+      child = fork(childFile(), {
+        serialization: 'advanced',
+        stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+        execArgv: [],
+      })
+    } catch (error) {
+      // No memory for another process.
+      this.#onExit((error as Error).message)
+      return
+    }
     this.#child = child
     child.on('message', (message: FromChild) => this.#hear(message))
-    child.on('error', () => {})
+    // One that never began (too many processes or open files) never exits either.
+    child.on('error', (error) => {
+      if (child.pid === undefined) this.#onExit(error.message)
+    })
     child.on('exit', (code, signal) => this.#onExit(signal ?? `exit code ${code}`))
     this.#tell({
       kind: 'open',
@@ -178,6 +192,7 @@ export class SweepProcess implements Sweeping {
 
   #finish(id: number): Open | undefined {
     const open = this.#calls.get(id)
+    open?.release()
     this.#calls.delete(id)
     this.#earlyDeaths = 0
     if (this.#calls.size === 0) this.#letGo()
@@ -216,7 +231,10 @@ export class SweepProcess implements Sweeping {
     const open = [...this.#calls.values()]
     this.#calls.clear()
     this.#letGo()
-    for (const { reject } of open) reject(error)
+    for (const { release, reject } of open) {
+      release()
+      reject(error)
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 /** An operator's choice to read contents again: which, how many, how long it would take, and the doing. */
 import type { ContentFilter, ContentRow } from '../index/rows.js'
 import type { Store } from '../index/store.js'
+import { PipelineError } from '../part/errors.js'
 import type { Settings } from '../part/options.js'
 import { LANES, type ContentState } from '../part/states.js'
 import { estimate, type Estimate } from './estimate.js'
@@ -11,7 +12,7 @@ export interface ReExtractOptions {
   states?: readonly ContentState[]
   /** An empty reason or cut, or words of the detail. */
   reason?: string
-  /** Media type, or with `*` at its end. */
+  /** Media type (`image/*`), extractor (`pdf`) or file name ending (`docx`). */
   type?: string
   /** File name with `*` and `?`. */
   name?: string
@@ -30,7 +31,11 @@ export interface ReExtractReport extends Estimate {
   dryRun: boolean
 }
 
-/** Makes the chosen contents pending; a sweep then reads them. */
+/**
+ * Makes the chosen contents pending; a sweep then reads them.
+ *
+ * @throws {PipelineError} `E_NOT_FOUND` when `of` names nothing in the index
+ */
 export function reExtract(
   store: Store,
   settings: Settings,
@@ -60,9 +65,18 @@ function laneOf(row: ContentRow, settings: Settings): ContentRow['lane'] {
 }
 
 /** Contents of the messages that a path or Message-ID names, or the hash itself. */
-export function hashesOf(store: Pick<Store, 'messages'>, of: string): string[] {
-  if (/^[0-9a-f]{64}$/i.test(of)) return [of.toLowerCase()]
-  const byPath = store.messages.byPath(of)
-  const found = byPath ? [byPath] : store.messages.byMessageId(of.replace(/^<|>$/g, ''))
-  return found.flatMap(({ id }) => store.messages.hashes(id))
+function hashesOf(
+  { messages, contents }: Pick<Store, 'messages' | 'contents'>,
+  of: string,
+): string[] {
+  const hash = of.toLowerCase()
+  if (/^[0-9a-f]{64}$/.test(hash) && contents.byHash(hash)) return [hash]
+  const byPath = messages.byPath(of)
+  const found = byPath ? [byPath] : messages.byMessageId(of.replace(/^<|>$/g, ''))
+  if (found.length === 0)
+    throw new PipelineError(
+      'E_NOT_FOUND',
+      `nothing in the index is called ${of}: give the path of a message in the vault, its Message-ID, or the whole SHA-256 of an attachment`,
+    )
+  return found.flatMap(({ id }) => messages.hashes(id))
 }

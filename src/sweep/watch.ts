@@ -49,7 +49,7 @@ export async function watchVault(
     const isArrival = /(^|\/)(new|cur)$/.test(directory) || name?.toLowerCase().endsWith('.eml')
     if (!isSweeping || !isArrival || name === null) return
     const path = directory === '' ? name : `${directory}/${name}`
-    if (!statSync(join(root, path), { throwIfNoEntry: false })?.isFile()) return
+    if (!isFile(join(root, path))) return
     const delivery: Promise<unknown> = sweeping
       .perform({ name: 'deliver', path })
       // Gone again, or not a mail after all: the next sweep sees what is there.
@@ -129,5 +129,14 @@ export async function watchVault(
     await Promise.all(deliveries)
   } finally {
     for (const watcher of watchers.values()) watcher.close()
+  }
+}
+
+/** What cannot be looked at (permissions, names too long) is for the next sweep to say. */
+function isFile(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false
+  } catch {
+    return false
   }
 }

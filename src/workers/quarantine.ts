@@ -5,7 +5,7 @@
  *
  * The other end is quarantined.ts.
  */
-import { fork } from 'node:child_process'
+import { fork, type ChildProcess } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Answers, Task } from './messages.js'
@@ -30,11 +30,24 @@ export function runQuarantined(
   signal: AbortSignal | undefined,
 ): Promise<Fault | undefined> {
   return new Promise((resolve, reject) => {
-    const child = fork(childFile(), {
-      serialization: 'advanced',
-      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-      execArgv: [],
-    })
+    const notBegun = (error: unknown): void =>
+      resolve({
+        kind: 'died',
+        item: 'preparing',
+        detail: `no process could be started to read it alone (${(error as Error).message})`,
+      })
+    let child: ChildProcess
+    try {
+      child = fork(childFile(), {
+        serialization: 'advanced',
+        stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+        execArgv: [],
+      })
+    } catch (error) {
+      // No memory for another process.
+      notBegun(error)
+      return
+    }
     let answered = 0
     let fault: Fault | undefined
     let isEnded = false
@@ -43,7 +56,13 @@ export function runQuarantined(
       child.kill('SIGKILL')
     }
     signal?.addEventListener('abort', stop, { once: true })
-    child.on('error', () => {})
+    // One that never began (too many processes or open files) never exits either.
+    child.on('error', (error) => {
+      if (child.pid === undefined) {
+        signal?.removeEventListener('abort', stop)
+        notBegun(error)
+      }
+    })
     child.on('message', (message: FromQuarantine) => {
       if (message.kind === 'answer') {
         answered = message.item + 1

@@ -244,7 +244,9 @@ test('explain shows the state of an attachment and what would be tried next', ()
   expect(status).toBe(0)
   expect(stdout).toMatch(/locked: password needed/)
   expect(stdout).toMatch(/next: .*passwords/)
-  expect(paperknife('explain', 'mail', 'no-such-name.pdf').status).not.toBe(0)
+  const none = paperknife('explain', 'mail', 'no-such-name.pdf')
+  expect(none.stderr).toMatch(/^nothing in the index is called no-such-name.pdf: give /)
+  expect(none.status).toBe(1)
 })
 
 test('re-extract --dry-run prices what it would read, and reads nothing', () => {
@@ -259,6 +261,33 @@ test('re-extract --dry-run prices what it would read, and reads nothing', () => 
   expect(status).toBe(0)
   expect(lines(stdout)[0]).toMatchObject({ contents: 1, dryRun: true })
   expect(paperknife('status', 'mail', '--json').stdout).toContain('"pending":0')
+})
+
+test('re-extract takes each reason that status prints, as it is printed', () => {
+  const { stdout } = paperknife('status', 'mail')
+  const why = /\nWhy:\n([\s\S]*)/.exec(stdout)?.[1]?.split('\n') ?? []
+  const rows = why.flatMap((line) => [...line.matchAll(/^ +(\d+) {2}(.+)$/g)])
+  expect(rows.length).toBeGreaterThan(3)
+  for (const [, count, reason] of rows) {
+    const chosen = paperknife(
+      're-extract',
+      'mail',
+      '--reason',
+      reason as string,
+      '--dry-run',
+      '--json',
+    )
+    expect(lines(chosen.stdout)[0], reason).toMatchObject({ contents: Number(count) })
+  }
+})
+
+test("re-extract refuses two names of what is meant, and a name that is nobody's", () => {
+  const two = paperknife('re-extract', 'mail', '--message', 'a', '--hash', 'b', '--dry-run')
+  expect(two.stderr).toContain('--message and --hash each name what is meant')
+  expect(two.status).toBe(2)
+  const none = paperknife('re-extract', 'mail', '--message', 'nobody@example.org', '--dry-run')
+  expect(none.stderr).toContain('nothing in the index is called nobody@example.org')
+  expect(none.status).toBe(2)
 })
 
 test('verify exits with 0 when vault, index and extracts agree', () => {

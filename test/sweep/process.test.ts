@@ -1,4 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
+import { getEventListeners } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
@@ -147,6 +148,27 @@ test('whatever a document does, the host goes on searching without a pause', asy
   // Half of what is promised on a quiet machine would be 12 ms; tests run beside others.
   expect(delay.percentile(99) / 1e6).toBeLessThan(100)
 }, 90_000)
+
+test('a process that cannot be started is an error for the caller, never a wait without end', async () => {
+  const node = process.execPath
+  process.execPath = vault.path('no-such-program')
+  try {
+    mail = await vault.open({ sweeper: 'process' })
+    await expect(mail.sweep()).rejects.toThrow(/ended 5 times in a row .*ENOENT/)
+  } finally {
+    process.execPath = node
+  }
+  fill(['text apples'])
+  expect((await mail.sweep()).contents).toEqual({ ok: 1 })
+})
+
+test('a signal that outlives its sweeps keeps nothing of them', async () => {
+  fill(['text apples'])
+  mail = await vault.open({ sweeper: 'process' })
+  const { signal } = new AbortController()
+  for (let n = 0; n < 3; n++) await mail.sweep({ signal })
+  expect(getEventListeners(signal, 'abort')).toHaveLength(0)
+})
 
 test('two processes that sweep one vault: the second says so', async () => {
   fill(['slow 1500 a'])

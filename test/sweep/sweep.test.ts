@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { Mail, SweepReport } from '../../src/api.js'
+import type { Mail, ReExtractOptions, SweepReport } from '../../src/api.js'
 import { contentsOf, FAULTS, letter, TestVault } from './mailbox.js'
 
 let vault: TestVault
@@ -305,6 +305,42 @@ test('a content that does harm costs its attempts and none of its neighbours', a
   })
   expect(await mail.reExtract({ name: 'b.*' })).toMatchObject({ contents: 1 })
   expect((await mail.sweep()).contents).toEqual({ 'failed-transient': 1 })
+})
+
+test("re-extract chooses by media type, extractor and file name ending, and says when a name is nobody's", async () => {
+  vault.write('cur/1.host:2,S', {
+    messageId: 'one@example.org',
+    attachments: { 'a.TXT': 'apples', 'b.csv': 'pear,plum\n1,2\n', 'c.md': '# cherries' },
+  })
+  vault.write('cur/2.host:2,S', { messageId: 'bare@example.org' })
+  await open()
+  await mail.sweep()
+  const chosen = async (options: ReExtractOptions): Promise<number> =>
+    (await mail.reExtract({ ...options, dryRun: true })).contents
+  expect(await chosen({ type: 'text/csv' })).toBe(1)
+  expect(await chosen({ type: 'text/*' })).toBe(3)
+  expect(await chosen({ type: 'plain' })).toBe(2)
+  expect(await chosen({ type: 'txt' })).toBe(1)
+  expect(await chosen({ type: '.md' })).toBe(1)
+  expect(await chosen({ type: 'pdf' })).toBe(0)
+  expect(await chosen({ of: '<one@example.org>', type: 'csv' })).toBe(1)
+  expect(await chosen({ of: 'bare@example.org' })).toBe(0)
+  for (const of of ['nobody@example.org', 'cur/3.host:2,S', '0'.repeat(64)])
+    await expect(chosen({ of })).rejects.toMatchObject({ code: 'E_NOT_FOUND' })
+})
+
+test('a reader that stays open sees the extracts that were put in the place of damaged ones', async () => {
+  vault.write('cur/1.host:2,S', { attachments: { 'a.txt': 'apples' } })
+  await open()
+  await mail.sweep()
+  await mail.close()
+  mail = await vault.open()
+  expect((await mail.status()).contents).toEqual({ ok: 1 })
+  writeFileSync(vault.path('.paperknife/extracts.db'), Buffer.alloc(50_000, 'x'))
+  const other = await vault.open({ attachments: 'off' })
+  expect((await other.sweep()).setAside).toHaveLength(1)
+  await other.close()
+  expect((await mail.status()).contents).toEqual({ pending: 1 })
 })
 
 test('a stopped sweep gives its claims back and the next one finishes', async () => {

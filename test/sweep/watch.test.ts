@@ -1,4 +1,4 @@
-import { renameSync, statSync } from 'node:fs'
+import { renameSync, statSync, symlinkSync } from 'node:fs'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Mail } from '../../src/api.js'
 import { FAULTS, TestVault } from './mailbox.js'
@@ -53,6 +53,8 @@ test('a mail that arrives during a long sweep is searchable before the backlog i
   await mail.sweep({ signal: AbortSignal.timeout(1) })
   const watching = mail.watch({ signal: stop.current.signal })
   await until(async () => ((await mail.status()).contents.ok ?? 0) > 0)
+  // What cannot even be looked at must not end the host.
+  symlinkSync('in-a-circle', vault.path('new/in-a-circle'))
   vault.write('new/new.host', { subject: 'Urgent' })
   await mail.deliver('new/new.host')
   expect((await mail.search('urgent')).hits).toHaveLength(1)

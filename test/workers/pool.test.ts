@@ -139,6 +139,25 @@ test('an item does not pay for memory that this process holds without it', async
   expect(held.length).toBe(500_000_000)
 })
 
+test('a process of its own that cannot be started costs the item, and nobody waits for it', async () => {
+  const from = open()
+  const node = process.execPath
+  process.execPath = join(folder, 'no-such-program')
+  try {
+    const ended = await from.run(
+      { kind: 'document', file: fault(WELL), lane: 'text' },
+      () => {},
+      undefined,
+      true,
+    )
+    expect(ended).toMatchObject({ kind: 'died', item: 'preparing' })
+    expect(ended?.detail).toContain('ENOENT')
+  } finally {
+    process.execPath = node
+  }
+  await expectStillWell(from)
+})
+
 test('an error thrown at once is the document being damaged, not a fault of ours', async () => {
   const { answer } = await read(open(), fault('throw'))
   expect(answer).toMatchObject({ outcome: { kind: 'declined', state: 'damaged' } })
