@@ -3,10 +3,22 @@
  * processes. `--vs-mu` lets `mu index` read the same mail in the same run.
  *
  * The mail is made by generate.ts (no attachments unless `--attachments SHARE` asks for some) and lies in
- * a Maildir in a temporary folder that is removed afterwards.
+ * a Maildir in a temporary folder that is removed afterwards. `--mbox MB` writes one mbox file of that size instead,
+ * and appends ten mails to it after it was indexed.
  */
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { eml, type Attachment } from '../scripts/make/mail.js'
@@ -17,6 +29,8 @@ import { CORPORA, Generator, type GeneratedMessage } from './generate.js'
 import { PROGRAM, round, runWatched, type BenchRun, type Finished } from './harness.js'
 
 export async function run(bench: BenchRun): Promise<void> {
+  const megabytes = bench.number('mbox', 0)
+  if (megabytes > 0) return runMbox(bench, megabytes)
   const messages = bench.number('messages', 5000)
   const share = bench.number('attachments', 0)
   const folder = mkdtempSync(join(tmpdir(), 'paperknife-bench-'))
@@ -61,6 +75,75 @@ export async function run(bench: BenchRun): Promise<void> {
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+/** One large mbox file: memory while it is indexed, and what ten more mails cost. */
+async function runMbox(bench: BenchRun, megabytes: number): Promise<void> {
+  const kept = bench.text('dir')
+  const folder = kept ?? mkdtempSync(join(tmpdir(), 'paperknife-bench-'))
+  try {
+    const file = join(folder, `mail-${megabytes}.mbox`)
+    const messages = existsSync(file) ? countMbox(file) : await writeMbox(file, megabytes * 1e6)
+    const bytes = statSync(file).size
+    const index = join(folder, 'index')
+    rmSync(index, { recursive: true, force: true })
+    const words = [PROGRAM, 'index', file, '--ocr', 'off', '--index', index]
+    const ours = await runWatched(process.execPath, words)
+    if (ours.code !== 0) throw new Error(`index ended with ${ours.code}`)
+    bench.emit({
+      ...lineOf('paperknife, one mbox file', ours, messages, bytes),
+      indexBytes: folderBytes(index),
+    })
+    appendFileSync(file, await mbox(messages, 10))
+    const grown = await runWatched(process.execPath, [...words, '--json'])
+    const { added } = (JSON.parse(grown.stdout) as { messages: { added: number } }).messages
+    if (added !== 10) throw new Error(`${added} messages were added instead of 10`)
+    bench.emit(lineOf('paperknife, ten mails appended', grown, 10, statSync(file).size - bytes))
+    truncateSync(file, bytes)
+    bench.readme(
+      `Indexing an mbox file of ${megabytes.toLocaleString('en-US')} MB (${messages.toLocaleString('en-US')} messages)`,
+      `${Math.round(messages / (ours.ms / 1000)).toLocaleString('en-US')} messages a second${memoryText(ours)}; ten mails appended: ${round(grown.ms / 1000)} s`,
+    )
+  } finally {
+    if (kept === undefined) rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** @returns messages written */
+async function writeMbox(file: string, bytes: number): Promise<number> {
+  // Under another name until it is whole.
+  const making = `${file}.making`
+  writeFileSync(making, '')
+  let messages = 0
+  for (let written = 0; written < bytes; messages += MBOX_BATCH) {
+    const mails = await mbox(messages, MBOX_BATCH)
+    appendFileSync(making, mails)
+    written += mails.length
+  }
+  renameSync(making, file)
+  return messages
+}
+
+const MBOX_BATCH = 500
+
+/** Mails from a number on, as an mbox file holds them. */
+async function mbox(first: number, count: number): Promise<Buffer> {
+  const generator = new Generator({ ...CORPORA.mailvault, messages: 1_000_000 })
+  const pieces: Uint8Array[] = []
+  for (let n = first; n < first + count; n++)
+    pieces.push(
+      Buffer.from(`From ann@example.org ${MBOX_DATE}\n`),
+      await mailOf(generator.message(n), false),
+      Buffer.from('\n'),
+    )
+  return Buffer.concat(pieces)
+}
+
+const MBOX_DATE = 'Mon Jan  5 10:00:00 2026'
+
+function countMbox(file: string): number {
+  const { stdout } = spawnSync('grep', ['-c', `^From .* ${MBOX_DATE}$`, file], { encoding: 'utf8' })
+  return Number(stdout)
 }
 
 const memoryText = ({ peakBytes }: Finished): string =>

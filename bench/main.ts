@@ -15,7 +15,7 @@ export const BENCHES: readonly Bench[] = [
   {
     name: 'index',
     summary: 'messages a second and memory while indexing generated mail',
-    flags: { messages: 'N', attachments: 'SHARE', 'vs-mu': '' },
+    flags: { messages: 'N', attachments: 'SHARE', 'vs-mu': '', mbox: 'MB', dir: 'DIR' },
     load: () => import('./index.js'),
   },
   {
@@ -41,7 +41,7 @@ export const BENCHES: readonly Bench[] = [
   {
     name: 'sweep',
     summary: 'seconds of a sweep in which little or nothing happened',
-    flags: { messages: 'N', folders: 'N' },
+    flags: { messages: 'N', folders: 'N', dir: 'DIR' },
     load: () => import('./sweep.js'),
   },
   {

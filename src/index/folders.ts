@@ -4,12 +4,14 @@ import type { FolderRow } from './rows.js'
 import type { FolderStore } from './store.js'
 
 export class Folders implements FolderStore {
+  readonly #db: Connection
   readonly #all
   readonly #id
   readonly #save
   readonly #remove
 
   constructor(db: Connection) {
+    this.#db = db
     this.#all = db.prepare(
       'SELECT id, path, name, kind, fingerprint, scanned, full_check AS fullCheck FROM folder ORDER BY path',
     )
@@ -36,6 +38,14 @@ export class Folders implements FolderStore {
 
   save(folder: Omit<FolderRow, 'id'>): number {
     return this.#save.get(folder) as number
+  }
+
+  saveAll(folders: ReadonlyArray<Omit<FolderRow, 'id'>>): void {
+    this.#db
+      .transaction(() => {
+        for (const folder of folders) this.#save.get(folder)
+      })
+      .immediate()
   }
 
   remove(id: number): void {

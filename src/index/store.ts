@@ -62,6 +62,8 @@ export interface FolderStore {
   idOf(path: string): number | undefined
   /** Adds a folder or changes the row of the same path. @returns its id */
   save(folder: Omit<FolderRow, 'id'>): number
+  /** In one transaction. */
+  saveAll(folders: ReadonlyArray<Omit<FolderRow, 'id'>>): void
   /** Forgets a folder; its messages must be gone or moved. */
   remove(id: number): void
 }

@@ -109,14 +109,13 @@ export async function reconcile(
   const removed = await remove(vault, store, gone, isTree(list.folders))
   for (const row of vanished)
     if (store.messages.entries(row.id).length === 0) store.folders.remove(row.id)
-  for (const { folder, id, startedMs, isWhole } of scanned) {
-    const isTrusted = isWhole && !folder.isFresh && !withUnread.has(id)
-    store.folders.save({
+  store.folders.saveAll(
+    scanned.map(({ folder, id, startedMs, isWhole }) => ({
       ...folder,
-      scanned: isTrusted ? startedMs : 0,
+      scanned: isWhole && !folder.isFresh && !withUnread.has(id) ? startedMs : 0,
       fullCheck: startedMs,
-    })
-  }
+    })),
+  )
   store.set(IDENTITY, vault.identity)
   return { moved, removed, unreadable }
 }
