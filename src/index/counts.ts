@@ -15,6 +15,8 @@ import { isPaired } from '../fold/fold.js'
 const SLOTS = 1 << 18
 /** Words held at most: open addressing is quick while a table is half empty. */
 const USED_MAX = 100_000
+const FIELDS = 4
+const [LOW, LAST, MASK] = [1, 2, 3]
 const SPACE = 32
 /** No script below is matched in pairs, and no mark lies there. */
 const PAIRED_FROM = 0x0e00
@@ -22,19 +24,17 @@ const PAIRED_FROM = 0x0e00
 const SLICED = 13
 
 export class Counts {
-  readonly #low = new Int32Array(SLOTS)
-  /** 0 marks an empty slot. */
-  readonly #high = new Int32Array(SLOTS)
+  /**
+   * What each occurrence looks at, side by side, so that it costs one cache line and not five: both halves of the
+   * hash (the high one is 0 in an empty slot), the serial of the message that counted last, the columns.
+   */
+  readonly #table = new Int32Array(SLOTS * FIELDS)
   /** Messages not yet written to the word's row. */
   readonly messages = new Int32Array(SLOTS)
-  /** Columns that hold it. */
-  readonly mask = new Uint8Array(SLOTS)
   /** Highest id of the messages that hold it. */
   readonly newest = new Float64Array(SLOTS)
   /** Slots of words that are new, or new in a column, since somebody emptied this. */
   readonly fresh = new Set<number>()
-  /** Serial of the message that counted last. */
-  readonly #last = new Int32Array(SLOTS)
   readonly words: string[] = []
   #used: number[] = []
   #serial = 0
@@ -42,6 +42,11 @@ export class Counts {
   /** Slots in use. */
   get used(): readonly number[] {
     return this.#used
+  }
+
+  /** Columns that hold the word of a slot. */
+  maskOf(slot: number): number {
+    return this.#table[slot * FIELDS + MASK] as number
   }
 
   /** A new message begins: each of its words counts once. */
@@ -88,29 +93,32 @@ export class Counts {
     id: number,
     counts: number,
   ): void {
+    const table = this.#table
     let slot = (low ^ (high >>> 7)) & (SLOTS - 1)
-    while (this.#high[slot] !== 0) {
-      if (this.#high[slot] === high && this.#low[slot] === low) {
-        if ((this.newest[slot] as number) < id) this.newest[slot] = id
-        if (this.#last[slot] !== this.#serial) {
-          this.#last[slot] = this.#serial
+    let at = slot * FIELDS
+    while (table[at] !== 0) {
+      if (table[at] === high && table[at + LOW] === low) {
+        if (table[at + LAST] !== this.#serial) {
+          table[at + LAST] = this.#serial
           this.messages[slot] = (this.messages[slot] as number) + counts
+          if ((this.newest[slot] as number) < id) this.newest[slot] = id
         }
-        const mask = this.mask[slot] as number
+        const mask = table[at + MASK] as number
         if ((mask & bit) === 0) {
-          this.mask[slot] = mask | bit
+          table[at + MASK] = mask | bit
           this.fresh.add(slot)
         }
         return
       }
       slot = (slot + 1) & (SLOTS - 1)
+      at = slot * FIELDS
     }
-    this.#high[slot] = high
-    this.#low[slot] = low
+    table[at] = high
+    table[at + LOW] = low
+    table[at + LAST] = this.#serial
+    table[at + MASK] = bit
     this.messages[slot] = counts
-    this.mask[slot] = bit
     this.newest[slot] = id
-    this.#last[slot] = this.#serial
     // A slice keeps the whole column it was cut from in memory; a copy does not.
     const word = folded.slice(start, end)
     this.words[slot] = word.length < SLICED ? word : Buffer.from(word).toString()
@@ -122,7 +130,7 @@ export class Counts {
   clear(): void {
     this.fresh.clear()
     for (const slot of this.#used) {
-      this.#high[slot] = 0
+      this.#table[slot * FIELDS] = 0
       this.words[slot] = ''
     }
     this.#used = []

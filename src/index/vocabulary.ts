@@ -124,10 +124,10 @@ export class Vocabulary {
    * To read the others is cheap, to write them was most of a delivery: 70 pages of log out of 90 in a store of 5,000.
    */
   #putNew(): void {
-    const { words, mask, fresh } = this.#counts
+    const { words, fresh } = this.#counts
     const lacking = [...fresh].filter((slot) => {
       const known = this.#mask.get(words[slot]) as number | undefined
-      return known === undefined || ((mask[slot] as number) & ~known) !== 0
+      return known === undefined || (this.#counts.maskOf(slot) & ~known) !== 0
     })
     fresh.clear()
     this.#put(lacking)
@@ -135,18 +135,28 @@ export class Vocabulary {
 
   /** Sorted, so that the pages of the table are touched one after the other. */
   #put(slots: number[]): void {
-    const { words, messages, mask, newest } = this.#counts
+    const { words, messages, newest } = this.#counts
     const added: number[] = []
     slots.sort((a, b) => ((words[a] as string) < (words[b] as string) ? -1 : 1))
     for (const slot of slots) {
-      const done = this.#update.run(messages[slot], mask[slot], newest[slot], words[slot])
+      const done = this.#update.run(
+        messages[slot],
+        this.#counts.maskOf(slot),
+        newest[slot],
+        words[slot],
+      )
       if (done.changes === 0) added.push(slot)
       else messages[slot] = 0
     }
     for (const slot of added) {
       const word = words[slot] as string
       const count = Math.max(1, messages[slot] as number)
-      const { lastInsertRowid } = this.#insert.run(word, count, mask[slot], newest[slot])
+      const { lastInsertRowid } = this.#insert.run(
+        word,
+        count,
+        this.#counts.maskOf(slot),
+        newest[slot],
+      )
       this.#insertGram.run(lastInsertRowid, padded(word))
       messages[slot] = 0
     }

@@ -222,7 +222,9 @@ function readHead(head: Buffer, path: string, offset: number): MboxHead {
 
 /** The Message-ID, else a hash of the head; fields that programs rewrite in place left out. */
 function uniqueOf(text: string, messageId: string | undefined): string {
-  if (messageId) return messageId.replace(/\s+/g, '').slice(0, 300)
+  // Copied: a piece of the head would keep the whole head in memory, once a message.
+  if (messageId)
+    return Buffer.from(messageId.replace(/\s+/g, '').slice(0, 300), 'latin1').toString('latin1')
   const stable = text
     .slice(text.indexOf('\n') + 1)
     .replace(/^(?:X-Mozilla-[\w-]+|Status|X-Status|X-Keywords|X-UID|Content-Length):.*\r?\n/gim, '')
