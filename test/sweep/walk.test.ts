@@ -1,9 +1,9 @@
-import { existsSync, renameSync, rmSync } from 'node:fs'
+import { appendFileSync, existsSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Mail } from '../../src/api.js'
-import { contentsOf, TestVault } from './mailbox.js'
+import { contentsOf, letter, TestVault } from './mailbox.js'
 
 /** What can happen to a vault and its index. Numbers choose among the mails there are. */
 type Step =
@@ -13,10 +13,22 @@ type Step =
   | { kind: 'move'; mail: number; folder: number }
   | { kind: 'delete'; mail: number }
   | { kind: 'replace'; mail: number; text: number }
+  /** At the end of the mbox file, as a delivery agent does. */
+  | { kind: 'append'; text: number }
+  /** The mbox file is written anew without a mail, or with another state of one. */
+  | { kind: 'compact'; mail: number }
+  | { kind: 'mark'; mail: number; status: string }
+  /** In the MH folder: a new file, one removed, all numbered afresh, the unseen ones noted. */
+  | { kind: 'file'; text: number }
+  | { kind: 'refile'; mail: number }
+  | { kind: 'pack' }
+  | { kind: 'unseen'; mail: number }
   | { kind: 'sweep'; stopAfterMs: number | null }
   | { kind: 'crash'; point: 'rows-added' | 'claimed' | 'recorded' | 'rewritten' }
 
 const FOLDERS = ['', '.Work', '.Work.Old']
+const MBOX = 'old.mbox'
+const MH = 'mh'
 const number = fc.nat({ max: 1_000 })
 
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -39,6 +51,20 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('move'), mail: number, folder: number }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('delete'), mail: number }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('replace'), mail: number, text: number }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('append'), text: number }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('compact'), mail: number }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('mark'),
+      mail: number,
+      status: fc.constantFrom('RO', 'O'),
+    }),
+  },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('file'), text: number }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('refile'), mail: number }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('pack') }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('unseen'), mail: number }) },
   {
     weight: 3,
     arbitrary: fc.record({
@@ -58,6 +84,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 class Walk {
   readonly vault = new TestVault()
   readonly mails: string[] = []
+  /** The mails of the mbox file, separators included. */
+  readonly mbox: string[] = []
+  /** Numbers of the files in the MH folder. */
+  readonly mh: number[] = []
   #mail: Mail | undefined
   #arrived = 0
 
@@ -65,6 +95,7 @@ class Walk {
     for (const folder of FOLDERS)
       for (const sub of ['cur', 'new', 'tmp'])
         this.vault.write(`${folder === '' ? '' : `${folder}/`}${sub}/.keep`, Buffer.from(''))
+    this.vault.write(`${MH}/.mh_sequences`, Buffer.from(''))
   }
 
   async take(given: Step): Promise<void> {
@@ -100,6 +131,49 @@ class Walk {
           this.vault.write(this.mails[at] as string, this.#letter(given.text, true))
         break
       }
+      case 'append': {
+        this.mbox.push(this.#mboxMail(given.text))
+        appendFileSync(this.vault.path(MBOX), this.mbox.at(-1) as string)
+        break
+      }
+      case 'compact':
+      case 'mark': {
+        if (this.mbox.length === 0) break
+        const at = given.mail % this.mbox.length
+        const changed =
+          given.kind === 'compact'
+            ? []
+            : [(this.mbox[at] as string).replace(/^Status: .*$/m, `Status: ${given.status}`)]
+        this.mbox.splice(at, 1, ...changed)
+        writeFileSync(this.vault.path(MBOX), this.mbox.join(''))
+        break
+      }
+      case 'file': {
+        this.mh.push((this.mh.at(-1) ?? 0) + 1)
+        this.#arrived++
+        this.vault.write(`${MH}/${this.mh.at(-1)}`, this.#letter(given.text))
+        break
+      }
+      case 'refile': {
+        if (this.mh.length === 0) break
+        const [file] = this.mh.splice(given.mail % this.mh.length, 1)
+        rmSync(this.vault.path(MH, String(file)))
+        break
+      }
+      case 'pack':
+        for (const [at, file] of this.mh.entries()) {
+          if (file === at + 1) continue
+          renameSync(this.vault.path(MH, String(file)), this.vault.path(MH, String(at + 1)))
+          this.mh[at] = at + 1
+        }
+        break
+      case 'unseen':
+        if (this.mh.length > 0)
+          writeFileSync(
+            this.vault.path(MH, '.mh_sequences'),
+            `unseen: ${this.mh[given.mail % this.mh.length]}\n`,
+          )
+        break
       case 'sweep':
         await (
           await this.#opened()
@@ -155,6 +229,12 @@ class Walk {
     }
   }
 
+  #mboxMail(text: number): string {
+    this.#arrived++
+    const mail = letter(this.#letter(text)).toString().replaceAll('\r\n', '\n')
+    return `From ann@example.org Mon Jan  5 10:00:00 2026\nStatus: O\n${mail}\n\n`
+  }
+
   #rename(mail: number, to: (folder: string, unique: string) => string): void {
     const at = this.#choose(mail)
     if (at === undefined) return
@@ -177,7 +257,7 @@ function place(folder: string, sub: string, name: string): string {
 
 test('any walk of deliveries, moves, flags, deletions, crashes and sweeps ends as if indexed afresh', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async (steps) => {
+    fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 30 }), async (steps) => {
       const walk = new Walk()
       try {
         for (const one of steps) await walk.take(one)
