@@ -94,8 +94,8 @@ export async function reconcile(
       wasEmpty,
       options,
     )
-    unreadable.push(...compared.unreadable)
-    gone.push(...compared.gone)
+    for (const place of compared.unreadable) unreadable.push(place)
+    for (const row of compared.gone) gone.push(row)
     moved += compared.moved
     scanned.push({ folder, id, startedMs, isWhole: compared.unreadable.length === 0 })
     if (isDue) dueMs += performance.now() - began
@@ -105,7 +105,8 @@ export async function reconcile(
   if (signal?.aborted) return { moved, removed: 0, unreadable }
 
   const vanished = [...rows.values()].filter((row) => !liesUnder(row.path, unreadable))
-  for (const row of vanished) gone.push(...store.messages.entries(row.id).map(idAndPath))
+  for (const row of vanished)
+    for (const entry of store.messages.entries(row.id)) gone.push(idAndPath(entry))
   const removed = await remove(vault, store, gone, isTree(list.folders))
   for (const row of vanished)
     if (store.messages.entries(row.id).length === 0) store.folders.remove(row.id)

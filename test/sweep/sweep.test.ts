@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Mail, ReExtractOptions, SweepReport } from '../../src/api.js'
-import { contentsOf, FAULTS, letter, TestVault } from './mailbox.js'
+import { CLI, contentsOf, FAULTS, letter, TestVault } from './mailbox.js'
 
 let vault: TestVault
 let mail: Mail
@@ -341,6 +341,23 @@ test('a reader that stays open sees the extracts that were put in the place of d
   expect((await other.sweep()).setAside).toHaveLength(1)
   await other.close()
   expect((await mail.status()).contents).toEqual({ pending: 1 })
+})
+
+// Handed over as arguments, the rows of a large folder are more than the stack holds; a small stack shows it sooner.
+test('a folder of many messages may go at once', () => {
+  const one = (n: number): string =>
+    `From a@b.example Thu Jan  1 00:00:00 2026\nSubject: x\nMessage-ID: <${n}@example.org>\n\nb\n\n`
+  vault.write('many.mbox', Buffer.from(Array.from({ length: 12_000 }, (_, n) => one(n)).join('')))
+  const index = (): SweepReport =>
+    JSON.parse(
+      execFileSync(process.execPath, ['--stack-size=100', CLI, 'index', vault.root, '--json'], {
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'ignore'],
+      }),
+    ) as SweepReport
+  expect(index().messages.added).toBe(12_000)
+  rmSync(vault.path('many.mbox'))
+  expect(index().messages).toMatchObject({ removed: 12_000, total: 0 })
 })
 
 test('a stopped sweep gives its claims back and the next one finishes', async () => {
