@@ -9,6 +9,7 @@
 import type { Database } from 'better-sqlite3'
 import { COLUMNS } from '../fold/columns.js'
 import { labelToken } from '../fold/kinds.js'
+import { TOKEN_LENGTH_MAX } from '../fold/fold.js'
 import { HAS_ATTACHMENT, LABEL, TYPE } from '../fold/marks.js'
 import { idsByMessageId } from './lookup.js'
 import {
@@ -20,7 +21,7 @@ import {
   type Phrase,
   type Vocabulary,
 } from './leaves.js'
-import type { QueryNode } from './query.js'
+import type { QueryNode, TextNode } from './query.js'
 import { kindsNamed } from './kinds.js'
 
 /** Conditions on a message's row. */
@@ -39,6 +40,8 @@ export type Node =
   | { readonly kind: 'or'; readonly of: readonly Node[] }
   | { readonly kind: 'not'; readonly of: Node }
 
+type Words = Extract<Node, { kind: 'words' }>
+
 export interface Compiled {
   /** `null` asks for every message. */
   readonly node: Node | null
@@ -51,6 +54,10 @@ export class Compiler {
   private readonly db: Database
   private readonly vocabulary: Vocabulary
   private readonly similar: Closeness | undefined
+  /** By how they are asked for; `null` for what folds to nothing. */
+  private readonly words = new Map<string, Words | null>()
+  /** Words that fold to nothing. */
+  private readonly unsearchable = new Set<string>()
 
   /** @param similar takes similar words for those that the index does not hold */
   constructor(db: Database, vocabulary: Vocabulary, similar?: Closeness) {
@@ -60,33 +67,30 @@ export class Compiler {
   }
 
   compile(tree: QueryNode | null): Compiled {
-    const leaves: Leaf[] = []
-    const node = tree && this.node(tree, leaves)
-    const notices = leaves
-      .filter((leaf) => leaf.isCut)
-      .map(
-        (leaf) =>
-          `“${leaf.typed}” stands in more words than one search takes; the ${leaf.phrases.length} most frequent were searched. A longer word, or one in quotes, finds the rest.`,
-      )
-    return { node, leaves, notices }
+    const node = tree && this.node(tree)
+    const leaves = [...this.words.values()].flatMap((node) => node?.leaf ?? [])
+    const unknown = [...this.unsearchable].map(
+      (typed) =>
+        `“${shown(typed)}” was left out: no index holds words of more than ${TOKEN_LENGTH_MAX} letters, or encoded data.`,
+    )
+    return {
+      node,
+      leaves,
+      notices: [...leaves.filter(({ isCut }) => isCut).map(notice), ...unknown],
+    }
   }
 
-  private node(tree: QueryNode, leaves: Leaf[]): Node | null {
+  private node(tree: QueryNode): Node | null {
     switch (tree.kind) {
-      case 'text': {
-        const leaf = leafOf(tree, this.vocabulary, this.similar)
-        if (leaf) leaves.push(leaf)
-        return leaf && { kind: 'words', leaf, isMark: false }
-      }
+      case 'text':
+        return this.text(tree)
       case 'not': {
-        const of = this.node(tree.of, leaves)
+        const of = this.node(tree.of)
         return of && opposite(of)
       }
       case 'and':
       case 'or': {
-        const of = tree.of
-          .map((child) => this.node(child, leaves))
-          .filter((child) => child !== null)
+        const of = tree.of.map((child) => this.node(child)).filter((child) => child !== null)
         return joined(tree.kind, of)
       }
       case 'type':
@@ -102,6 +106,19 @@ export class Compiler {
       case 'size':
         return { kind: 'row', test: tree }
     }
+  }
+
+  /** The same words are one node wherever they stand: they are looked up, and asked for, once. */
+  private text(tree: TextNode): Words | null {
+    const { text, field, quoted, prefix } = tree
+    const key = JSON.stringify([field, quoted, prefix, text])
+    const known = this.words.get(key)
+    if (known !== undefined) return known
+    const leaf = leafOf(tree, this.vocabulary, this.similar)
+    const made: Words | null = leaf && { kind: 'words', leaf, isMark: false }
+    this.words.set(key, made)
+    if (!leaf && /[\p{L}\p{N}]/u.test(text)) this.unsearchable.add(text)
+    return made
   }
 
   /** A folder by its whole name, or by parts of it in a row (`in:2014` finds Archive/2014), with those inside it; and labels. */
@@ -142,6 +159,20 @@ export class Compiler {
   }
 }
 
+/** How a word was cut, and how to widen it. */
+function notice({ typed, phrases: { length } }: Leaf): string {
+  const taken =
+    length === 0
+      ? 'those that were looked at match nothing'
+      : `the ${length} most frequent were searched`
+  return `“${shown(typed)}” stands in more words than one search takes; ${taken}. A longer word, or one in quotes, finds the rest.`
+}
+
+/** Characters of what was typed that a notice repeats. */
+const SHOWN = 60
+const shown = (typed: string): string =>
+  typed.length > SHOWN ? `${[...typed].slice(0, SHOWN).join('')}…` : typed
+
 function marks(texts: readonly string[]): Node {
   const mask = 1 << COLUMNS.indexOf('filenames')
   const messages = Number.POSITIVE_INFINITY
@@ -177,7 +208,7 @@ function opposite(node: Node): Node {
 
 /** Several nodes as one, flat; dropped operands may have put an AND inside an AND. */
 export function joined(kind: 'and' | 'or', nodes: readonly Node[]): Node | null {
-  const of = nodes.flatMap((node) => (node.kind === kind ? node.of : [node]))
+  const of = [...new Set(nodes.flatMap((node) => (node.kind === kind ? node.of : [node])))]
   return of.length === 0 ? null : of.length === 1 ? (of[0] as Node) : { kind, of }
 }
 

@@ -195,11 +195,13 @@ export class Evaluator {
       return new Set(ids.filter((id) => one.get(match, BigInt(id)) !== undefined))
     }
     if (rows > 2 * ids.length) {
-      // the plus keeps the set a filter: FTS5 would run the MATCH again for each of its members
+      // the plus keeps the set a filter: FTS5 would run the MATCH again for each of its members.
+      // FTS5 begins at one end of each list of rows and leaps to the first it needs: the nearer end
+      const isNew = this.span.hi - range.hi < range.lo - this.span.lo
       return new Set(
         this.statement(
           `SELECT rowid FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ?
-           AND +rowid IN (SELECT value FROM json_each(?))`,
+           AND +rowid IN (SELECT value FROM json_each(?)) ORDER BY rowid ${isNew ? 'DESC' : 'ASC'}`,
         ).all(match, BigInt(range.lo), BigInt(range.hi), JSON.stringify(ids)),
       )
     }

@@ -46,8 +46,14 @@ export const LEAF_LIMITS = Object.freeze({
   newest: 500,
   /** They are looked for among this many of the newest terms: reading backwards through all costs 10 ms. */
   newestAmong: 200_000,
+  /** Terms looked through for these where all begin alike, in the order of the alphabet: 1 ms. */
+  alphabetical: 5_000,
   /** Terms put in at an open end of a phrase. */
   phraseEnd: 10,
+  /** Tokens of a phrase; what follows is left out. */
+  phraseTokens: 48,
+  /** Phrases that one phrase may stand for, with its ends open or its words misspelled. */
+  phrases: 121,
   /** Trigrams that two letters may begin. */
   grams: 400,
   /** Terms looked through for one letter. */
@@ -68,6 +74,8 @@ export interface Phrase {
 /** How similar words are taken: for words that the index does not hold, or for all. */
 export interface Closeness {
   readonly similar: Similar
+  /** Words looked up so far, by columns: a query may repeat them. */
+  readonly found: Map<string, readonly Term[]>
   readonly isForAll: boolean
 }
 
@@ -116,6 +124,7 @@ const NONE: Terms = { terms: [], isCut: false }
 export class Vocabulary {
   private readonly exactly: Statement<[string], TermRow>
   private readonly between: Statement<[string, string, number, number], TermRow>
+  private readonly amongBetween: Statement<[string, string, number, number], TermRow>
   private readonly countBetween: Statement<[string, string], number>
   private readonly some: Statement<[string, number, string, number], TermRow>
   private readonly many: Statement<[string, string, number, number, string, number], TermRow>
@@ -132,8 +141,17 @@ export class Vocabulary {
     const frequentFirst = 'ORDER BY messages DESC, newest DESC LIMIT ?'
     this.between = db
       .prepare<[string, string, number, number], TermRow>(
-        `${columns} (SELECT * FROM term WHERE text >= ? AND text < ? LIMIT ${LEAF_LIMITS.candidates}) t
-       WHERE mask & ? ${frequentFirst}`,
+        `${columns} term t WHERE text >= ? AND text < ? AND mask & ? ${frequentFirst}`,
+      )
+      .raw()
+    this.amongBetween = db
+      .prepare<[string, string, number, number], TermRow>(
+        `WITH near AS MATERIALIZED (
+           SELECT id FROM term WHERE text >= ? AND text < ? LIMIT ${LEAF_LIMITS.alphabetical})
+         ${columns} (
+           SELECT id FROM (SELECT id FROM near ORDER BY id LIMIT ${LEAF_LIMITS.newest})
+           UNION SELECT id FROM (SELECT id FROM near ORDER BY id DESC LIMIT ${LEAF_LIMITS.newest})) found
+         CROSS JOIN term t ON t.id = found.id WHERE mask & ? ${frequentFirst}`,
       )
       .raw()
     this.countBetween = db
@@ -181,17 +199,24 @@ export class Vocabulary {
   }
 
   starting(beginning: string, mask: number, limit: number): Terms {
-    if (beginning.length > 1) {
-      return this.matching(` ${beginning}`, mask, limit)
-    }
-    const end = beginning + LAST
-    const isCut = (this.countBetween.get(beginning, end) ?? 0) > LEAF_LIMITS.candidates
-    return cutAt(limit, isCut, (most) => this.between.all(beginning, end, mask, most))
+    const { length } = beginning
+    // trigrams give the frequent terms first, and of a longer beginning each is a list of all terms of its kind
+    if (length > 1 && length < ALIKE) return this.matching(` ${beginning}`, mask, limit)
+    const isMany = this.beginMany(beginning)
+    const terms = isMany ? this.amongBetween : this.between
+    return cutAt(limit, isMany, (most) => terms.all(beginning, beginning + LAST, mask, most))
+  }
+
+  /** More terms begin so than are looked at. */
+  private beginMany(beginning: string): boolean {
+    const terms = this.countBetween.get(beginning, beginning + LAST) ?? 0
+    return terms > LEAF_LIMITS.candidates
   }
 
   /** Terms that contain a text. */
   containing(part: string, mask: number, limit: number): Terms {
     const chars = [...part].length
+    if (chars >= ALIKE && this.beginMany(part)) return this.starting(part, mask, limit)
     if (chars >= 3) return this.matching(part, mask, limit)
     if (chars === 1) {
       const isCut = (this.lastId.get() ?? 0) > LEAF_LIMITS.scanned
@@ -212,9 +237,14 @@ export class Vocabulary {
   private matching(part: string, mask: number, limit: number): Terms {
     const chars = [...part]
     if (chars.length < 3) return NONE
-    const grams = new Set<string>()
-    for (let i = 0; i + 3 <= chars.length; i += 1) grams.add(chars.slice(i, i + 3).join(''))
-    return this.candidates([...grams].map(quote).join(' AND '), part, mask, limit)
+    const grams: string[] = []
+    for (let i = 0; i + 3 <= chars.length; i += 1) grams.push(chars.slice(i, i + 3).join(''))
+    const all = [...new Set(grams)].map(quote).join(' AND ')
+    // what ends alike is rarer than what begins alike (REF-2016-0093): two lists are read instead of all
+    const end = [grams.at(-1), grams.at(-4)].filter((gram) => gram !== undefined)
+    const few = grams.length > end.length ? end.map(quote).join(' AND ') : all
+    const isFew = this.isMany.get(few) === undefined
+    return this.candidates(isFew ? few : all, part, mask, limit)
   }
 
   /** @param isPart the expression does not find all there are */
@@ -236,6 +266,9 @@ export class Vocabulary {
     )
   }
 }
+
+/** From this length on, what begins alike are identifiers of one kind rather than words. */
+const ALIKE = 5
 
 /** Sorts after every text that begins alike. */
 const LAST = '\u{10ffff}'
@@ -346,7 +379,11 @@ class LeafBuilder {
 
   /** Similar words, when they are asked for. */
   private near(text: string): Terms {
-    const terms = this.similar?.similar.to(text, this.columns) ?? []
+    if (!this.similar) return NONE
+    const { similar, found } = this.similar
+    const key = `${this.columns} ${text}`
+    const terms = found.get(key) ?? similar.to(text, this.columns)
+    found.set(key, terms)
     this.isClose ||= terms.length > 0
     return { terms, isCut: false }
   }
@@ -374,8 +411,10 @@ class LeafBuilder {
   }
 
   /** Several tokens in a row; unquoted, its first word may begin and its last word may go on. */
-  phrase(parts: ReadonlyArray<Pick<Token, 'text' | 'run'>>, node: TextNode): void {
-    const last = parts.length - 1
+  phrase(typed: ReadonlyArray<Pick<Token, 'text' | 'run'>>, node: TextNode): void {
+    const parts = typed.slice(0, LEAF_LIMITS.phraseTokens)
+    this.isCut ||= parts.length < typed.length
+    const last = typed.length - 1
     let combined: Phrase[] = [{ tokens: [], mask: this.columns, ...UNKNOWN }]
     for (const [i, part] of parts.entries()) {
       const found = part.run
@@ -395,6 +434,11 @@ class LeafBuilder {
           }))
           .filter(({ mask }) => mask !== 0),
       )
+      if (combined.length > LEAF_LIMITS.phrases) {
+        combined.sort((a, b) => b.messages - a.messages)
+        combined.length = LEAF_LIMITS.phrases
+        this.isCut = true
+      }
     }
     for (const { tokens: texts, mask, ...bounds } of combined) this.add(texts, mask, bounds)
   }

@@ -16,7 +16,7 @@ import { ExcerptReader, type Excerpt } from './excerpts.js'
 import { explained } from './files.js'
 import { COUNTS, Grouper, type CountBy } from './groups.js'
 import { HitReader, type Hit, type SearchResult } from './hits.js'
-import { Vocabulary, type Leaf } from './leaves.js'
+import { Vocabulary, type Leaf, type Term } from './leaves.js'
 import { positiveWords, setMatched } from './matched.js'
 import { parseQuery, type QueryNode } from './query.js'
 import { ranked, RANKED } from './relevance.js'
@@ -173,8 +173,10 @@ export class Searcher {
     const leaves = positiveWords(exact.node).map(({ leaf }) => leaf)
     if (leaves.length === 0 || evaluator.newest(exact.node, EVERYTHING, 1).length > 0) return
     const modes = leaves.some((leaf) => leaf.phrases.length === 0) ? [false, true] : [true]
+    const found = new Map<string, readonly Term[]>()
     for (const isForAll of modes) {
-      const compiler = new Compiler(this.db, this.vocabulary, { similar: this.similar, isForAll })
+      const similar = { similar: this.similar, found, isForAll }
+      const compiler = new Compiler(this.db, this.vocabulary, similar)
       const close = compiler.compile(tree)
       const isClose = positiveWords(close.node).some(({ leaf }) => leaf.isClose)
       if (isClose && evaluator.newest(close.node, EVERYTHING, 1).length > 0) return close

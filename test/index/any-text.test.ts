@@ -102,3 +102,10 @@ test.each([
 ])('%s is no error either', async (_, typed) => {
   await expect(searcher.search(typed, { countAll: true })).resolves.toBeDefined()
 })
+
+test('a word that no index holds is left out with a notice', async () => {
+  const { hits, cut } = await searcher.search(`budget ${'x'.repeat(65)}`)
+  expect(hits.length).toBeGreaterThan(0)
+  expect(cut).toHaveLength(1)
+  expect(cut[0]).toContain(`“${'x'.repeat(60)}…” was left out`)
+})

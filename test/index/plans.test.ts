@@ -2,7 +2,11 @@ import fs from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { Compiler } from '../../src/index/compile.js'
+import { LEAF_LIMITS, Vocabulary } from '../../src/index/leaves.js'
+import { parseQuery } from '../../src/index/query.js'
 import { Searcher, type SearchOptions } from '../../src/index/search.js'
+import { Similar } from '../../src/index/similar.js'
 import { plant, type PlantedVault } from './planted.js'
 
 let vault: PlantedVault
@@ -127,4 +131,21 @@ test('the number of statements does not grow with the hits', async () => {
     return statements.length
   }
   expect(await count(150)).toBeLessThanOrEqual((await count(60)) + 1)
+})
+
+test('a phrase of misspelled words is asked for in a bounded number of ways', () => {
+  const closeness = { similar: new Similar(db), found: new Map(), isForAll: false }
+  const compiler = new Compiler(db, new Vocabulary(db), closeness)
+  const [leaf] = compiler.compile(parseQuery(Array(9).fill('abx1q').join('-')).tree).leaves
+  expect(leaf?.phrases).toHaveLength(LEAF_LIMITS.phrases)
+  expect(leaf?.isCut).toBe(true)
+})
+
+test('a word that is typed many times is looked up once', async () => {
+  const count = async (query: string): Promise<number> => {
+    statements = []
+    await searcher.search(query, { limit: 5 })
+    return statements.length
+  }
+  expect(await count('abx OR '.repeat(40) + 'abx')).toBe(await count('abx'))
 })
