@@ -110,7 +110,7 @@ async function runMbox(bench: BenchRun, megabytes: number): Promise<void> {
 }
 
 /** @returns messages written */
-async function writeMbox(file: string, bytes: number): Promise<number> {
+export async function writeMbox(file: string, bytes: number): Promise<number> {
   // Under another name until it is whole.
   const making = `${file}.making`
   writeFileSync(making, '')

@@ -182,9 +182,11 @@ async function compareFolder(
   id: number,
   isKnown: boolean,
   wasEmpty: boolean,
-  { read, signal }: ReconcileOptions,
+  options: ReconcileOptions,
 ): Promise<Compared> {
   const rows = isKnown ? store.messages.entries(id) : []
+  if (folder.kind === 'mbox' && rows.length === 0) return readMbox(vault, folder, id, options)
+  const { read, signal } = options
   const { entries, unreadable } = await vault.entries(
     folder,
     folder.kind === 'maildir' ? undefined : rows.map(entryOf),
@@ -206,7 +208,6 @@ async function compareFolder(
       if (row.flags !== entry.flags) flagged++
     }
   }
-  // An mbox file of a gigabyte has a million entries: each is let go as it is read.
   entries.length = 0
   fresh.reverse()
 
@@ -244,6 +245,27 @@ async function compareFolder(
           .map(idAndPath),
     unreadable,
   }
+}
+
+/** An mbox file that is new: its messages are read while it is listed, for a list of them all may not fit into memory. */
+async function readMbox(
+  vault: Vault,
+  folder: VaultFolder,
+  id: number,
+  { read, signal }: ReconcileOptions,
+): Promise<Compared> {
+  let failure: { error: unknown } | undefined
+  const { unreadable } = await vault.entries(folder, [], async (entry) => {
+    if (failure || signal?.aborted) return
+    try {
+      await read({ entry, folder: id })
+    } catch (error) {
+      // Of the index, not of the file: it must not be told as that.
+      failure = { error }
+    }
+  })
+  if (failure) throw failure.error
+  return { moved: 0, gone: [], unreadable }
 }
 
 /** A row of the same name and size that is no longer where it was. Takes it out of the list. */

@@ -8,13 +8,14 @@ import { listMbox } from './mbox.js'
 import { isMhName, mhFlags, SEQUENCES } from './mh.js'
 import { maildirName, systemPath } from './names.js'
 import { isGone } from './read.js'
-import type { EntryList, VaultEntry, VaultFolder } from './vault.js'
+import type { EntryList, TakeEntry, VaultEntry, VaultFolder } from './vault.js'
 
 /** @throws {PipelineError} `E_VAULT_UNREADABLE` when the folder cannot be listed */
 export async function listEntries(
   root: string,
   folder: VaultFolder,
   known: readonly VaultEntry[] = [],
+  take?: TakeEntry,
 ): Promise<EntryList> {
   const list: EntryList = { entries: [], unreadable: [] }
   try {
@@ -27,7 +28,7 @@ export async function listEntries(
         break
       case 'mbox': {
         const stats = statOf(root, folder.path)
-        if (stats) list.entries = await listMbox(root, folder.path, stats.size, known)
+        if (stats) list.entries = await listMbox(root, folder.path, stats.size, known, take)
         break
       }
       case 'file': {

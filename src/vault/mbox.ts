@@ -12,7 +12,7 @@ import { createHash } from 'node:crypto'
 import { open, type FileHandle } from 'node:fs/promises'
 import { FLAGS } from '../part/reference.js'
 import { systemPath } from './names.js'
-import type { VaultEntry } from './vault.js'
+import type { TakeEntry, VaultEntry } from './vault.js'
 
 const CHUNK = 4 << 20
 /** Bytes of a message's head looked at for its flags and its Message-ID. */
@@ -29,22 +29,37 @@ const FIELD = /^(?:[\x21-\x39\x3b-\x7e]{1,100}[ \t]*:|>?From )/
  * Lists the messages of an mbox file.
  *
  * @param known entries of the last listing. When the file still has them where they were, only what
- *   follows the last of them is read; flags that Thunderbird writes into the file are read again.
+ *   follows the last of them or lies between two is read; flags that Thunderbird writes into the file are read again.
  * @param fileSize size of the file when it was looked at; what is appended meanwhile is for the next time
+ * @param take is given each message in its place of the list, which stays empty: a file of gigabytes holds a million
  */
 export async function listMbox(
   root: string,
   path: string,
   fileSize: number,
   known: readonly VaultEntry[] = [],
+  take?: TakeEntry,
 ): Promise<VaultEntry[]> {
   const file = await open(systemPath(root, path), 'r')
   try {
     const kept = await stillThere(file, path, fileSize, known)
     // The last one may have grown.
     const last = kept.pop()
-    const found = await scan(file, path, last?.offset ?? 0, fileSize)
-    return [...kept, ...found]
+    const found: VaultEntry[] = []
+    const give: TakeEntry = take ?? ((entry) => void found.push(entry))
+    let end = 0
+    /** What an earlier sweep that was interrupted had not read yet, or what was expunged. */
+    const bridge = (to: number): Promise<void> | void =>
+      to > end ? scan(file, path, end, to, give) : undefined
+    for (const entry of kept) {
+      await bridge(entry.offset ?? 0)
+      await give(entry)
+      end = (entry.offset ?? 0) + (entry.bytes ?? 0)
+    }
+    const tail = last?.offset ?? 0
+    await bridge(tail)
+    await scan(file, path, tail, fileSize, give)
+    return found
   } finally {
     await file.close()
   }
@@ -98,8 +113,8 @@ async function scan(
   path: string,
   start: number,
   size: number,
-): Promise<VaultEntry[]> {
-  const entries: VaultEntry[] = []
+  give: TakeEntry,
+): Promise<void> {
   let base = start
   let buffer: Buffer = Buffer.alloc(0)
   const isAtEnd = (): boolean => base + buffer.length >= size
@@ -113,15 +128,15 @@ async function scan(
     if (bytesRead === 0) size = base + buffer.length
   }
   let current: MboxHead | undefined
-  const close = (end: number): void => {
+  const close = (end: number): Promise<void> | void => {
     if (!current || current.isExpunged) return
     const { entry } = current
-    entries.push({ ...entry, bytes: end - (entry.offset ?? 0), size: end - (entry.offset ?? 0) })
+    return give({ ...entry, bytes: end - (entry.offset ?? 0), size: end - (entry.offset ?? 0) })
   }
 
   /** Begins the message whose separator stands at `index`; returns where to look for the next one. */
   const take = async (index: number): Promise<number> => {
-    close(base + index)
+    await close(base + index)
     current = readHead(buffer.subarray(index, index + HEAD), path, base + index)
     const { bodyStart, contentLength } = current
     const target = base + index + bodyStart + contentLength
@@ -151,8 +166,7 @@ async function scan(
       from = 0
     } else from = isSeparator(buffer, found + 1) ? await take(found + 1) : found + 1
   }
-  close(size)
-  return entries
+  await close(size)
 }
 
 /** Whether a separator or the end of the file stands where a Content-Length leads. */

@@ -7,7 +7,15 @@ import { folderAt, isMaildir, listFolders } from './folders.js'
 import { kindByBytes, kindByName, LOOK_BYTES } from './looks.js'
 import { isMhName, SEQUENCES } from './mh.js'
 import { statOf } from './disk.js'
-import type { EntryList, FolderKind, FolderList, Vault, VaultEntry, VaultFolder } from './vault.js'
+import type {
+  EntryList,
+  FolderKind,
+  FolderList,
+  TakeEntry,
+  Vault,
+  VaultEntry,
+  VaultFolder,
+} from './vault.js'
 
 /**
  * Opens the mail store at a path: a directory, or a single mail or mbox file.
@@ -39,8 +47,12 @@ class TreeVault implements Vault {
     return listFolders(this.root, known)
   }
 
-  entries(folder: VaultFolder, known?: readonly VaultEntry[]): Promise<EntryList> {
-    return listEntries(this.root, folder, known)
+  entries(
+    folder: VaultFolder,
+    known?: readonly VaultEntry[],
+    take?: TakeEntry,
+  ): Promise<EntryList> {
+    return listEntries(this.root, folder, known, take)
   }
 
   async entryAt(path: string): Promise<{ folder: VaultFolder; entry: VaultEntry } | undefined> {
@@ -91,8 +103,12 @@ class FileVault implements Vault {
     }
   }
 
-  entries(folder: VaultFolder, known?: readonly VaultEntry[]): Promise<EntryList> {
-    return listEntries(this.root, folder, known)
+  entries(
+    folder: VaultFolder,
+    known?: readonly VaultEntry[],
+    take?: TakeEntry,
+  ): Promise<EntryList> {
+    return listEntries(this.root, folder, known, take)
   }
 
   async entryAt(path: string): Promise<{ folder: VaultFolder; entry: VaultEntry } | undefined> {

@@ -51,6 +51,9 @@ export interface EntryList {
   unreadable: Unreadable[]
 }
 
+/** Is given one entry; a promise it returns holds the listing back. */
+export type TakeEntry = (entry: VaultEntry) => Promise<void> | void
+
 export interface Vault {
   /** Absolute path. */
   readonly root: string
@@ -69,9 +72,10 @@ export interface Vault {
    *
    * @param known entries of the last listing of this folder: of an mbox file that only grew the tail
    *   alone is read, loose files that are the same are not opened to see what they are
+   * @param take is given the entries of an mbox file one by one as they are found, in place of the list
    * @throws {PipelineError} `E_VAULT_UNREADABLE` when the folder cannot be listed now
    */
-  entries(folder: VaultFolder, known?: readonly VaultEntry[]): Promise<EntryList>
+  entries(folder: VaultFolder, known?: readonly VaultEntry[], take?: TakeEntry): Promise<EntryList>
   /**
    * The entry of one file, for a delivery: costs the same in any vault.
    *

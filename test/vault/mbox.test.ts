@@ -118,6 +118,24 @@ test('a file that grew is read from its last message on, a rewritten one anew', 
   })
 })
 
+test('messages that an interrupted sweep left out between others are found', async () => {
+  const text = [1, 2, 3, 4, 5].map((n) => FROM + mail(n)).join('')
+  const entries = (await list(text)).map((entry) => ({ ...entry, flags: 32 }))
+  const some = entries.filter((_, at) => at === 1 || at === 3)
+  const whole = await list(text, some)
+  expect(whole.map(({ unique, flags }) => [unique, flags])).toEqual([
+    ['<1@example.org>', FLAGS.seen],
+    ['<2@example.org>', 32],
+    ['<3@example.org>', FLAGS.seen],
+    // The last one known may have grown.
+    ['<4@example.org>', FLAGS.seen],
+    ['<5@example.org>', FLAGS.seen],
+  ])
+  expect(whole.map(({ offset, bytes }) => [offset, bytes])).toEqual(
+    entries.map(({ offset, bytes }) => [offset, bytes]),
+  )
+})
+
 test('separators are found wherever the pieces of a large file end', async () => {
   const filler = `${'x'.repeat(997)}\n`.repeat(1100)
   let text = ''
