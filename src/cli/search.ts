@@ -137,7 +137,7 @@ function snippetText(snippet: string): string {
 function summaryText(result: SearchResult): string[] {
   const { hits, count, more, tier, terms, cut, coverage } = result
   const number =
-    count === undefined ? `the first ${countText(hits.length)} hits` : counted(count, 'hit')
+    count === undefined ? `the first ${counted(hits.length, 'hit')}` : counted(count, 'hit')
   const unseen = [
     coverage.pending > 0 && `${countText(coverage.pending)} not read yet`,
     coverage.unreadable > 0 && `${countText(coverage.unreadable)} could not be read`,

@@ -50,23 +50,25 @@ const HEADERS = new Set('header headerl headerr headerf footer footerl footerr f
 /** Parts of `\info` that are read. */
 const PROPERTIES = new Set(['title', 'subject', 'author', 'keywords', 'doccomm', 'category'])
 
-const CHARACTERS: Record<string, string> = {
-  tab: '\t',
-  cell: '\t',
-  nestcell: '\t',
-  emdash: '—',
-  endash: '–',
-  bullet: '•',
-  lquote: '‘',
-  rquote: '’',
-  ldblquote: '“',
-  rdblquote: '”',
-  emspace: ' ',
-  enspace: ' ',
-  qmspace: ' ',
-  zwj: '\u200d',
-  zwnj: '\u200c',
-}
+const CHARACTERS = new Map(
+  Object.entries({
+    tab: '\t',
+    cell: '\t',
+    nestcell: '\t',
+    emdash: '—',
+    endash: '–',
+    bullet: '•',
+    lquote: '‘',
+    rquote: '’',
+    ldblquote: '“',
+    rdblquote: '”',
+    emspace: ' ',
+    enspace: ' ',
+    qmspace: ' ',
+    zwj: '\u200d',
+    zwnj: '\u200c',
+  }),
+)
 const LINES = new Set([
   'par',
   'line',
@@ -280,12 +282,12 @@ class RtfReader {
     }
     const isStarred = this.#isStarred
     this.#isStarred = false
-    if (this.#skip > 0 && (CHARACTERS[word] !== undefined || LINES.has(word))) {
+    if (this.#skip > 0 && (CHARACTERS.has(word) || LINES.has(word))) {
       this.#skip--
       return
     }
     const group = this.#group
-    const character = CHARACTERS[word]
+    const character = CHARACTERS.get(word)
     if (character !== undefined) return this.#text(character)
     if (LINES.has(word)) return this.#line()
     if (isStarred || SKIPPED.has(word) || DESTINATIONS.has(word)) {

@@ -168,7 +168,8 @@ const FILTERS: Record<string, FilterReader> = {
   folder: inFolder,
   type,
   is: (value) => {
-    const flag = FLAG_NAMES[value.trim().toLowerCase()]
+    const name = value.trim().toLowerCase()
+    const flag = Object.hasOwn(FLAG_NAMES, name) ? FLAG_NAMES[name] : undefined
     return flag && { kind: 'flag', bit: flag[0], set: flag[1] }
   },
   has: (value, now) =>

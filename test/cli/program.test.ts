@@ -82,7 +82,18 @@ describe('search', () => {
 
   test('exits with 1 when nothing is found, and never fails on what is typed', () => {
     expect(paperknife('search', 'mail', 'zzyzxqq').status).toBe(1)
-    for (const query of ['"', '((', 'OR', '-', 'from:', '*', '\\', "'; --", 'NEAR(a b)'])
+    for (const query of [
+      '"',
+      '((',
+      'OR',
+      '-',
+      'from:',
+      '*',
+      '\\',
+      "'; --",
+      'NEAR(a b)',
+      'is:constructor',
+    ])
       expect([0, 1]).toContain(paperknife('search', 'mail', query).status)
   })
 

@@ -109,3 +109,7 @@ test('an embedded document is read as a member', async () => {
     ['embedded object', native.toString()],
   ])
 })
+
+test('a control word that nobody knows has no text, whatever it is called', async () => {
+  expect(await pages('{\\rtf1 a\\constructor b\\toString  c}')).toEqual([[undefined, 'ab c\n']])
+})
