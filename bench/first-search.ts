@@ -1,5 +1,5 @@
 /** The first search of a process: `first-search.ts DIRECTORY QUERY` prints milliseconds and hits. */
-import { openForReading } from '../src/index/files.js'
+import { openForReading } from '../src/index/read-files.js'
 import { Searcher } from '../src/index/search.js'
 
 const [directory = '', query = ''] = process.argv.slice(2)

@@ -3,15 +3,14 @@
  *
  * Not responsible for: printing, reading argv or the environment (cli/).
  */
-import { createHash } from 'node:crypto'
-import { existsSync, statSync } from 'node:fs'
-import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path'
+import { existsSync } from 'node:fs'
+import { isAbsolute, sep } from 'node:path'
 import type { Extractor } from './extract/extractor.js'
 import { EXTRACTORS } from './extract/table.js'
 import type { Excerpt } from './index/excerpts.js'
 import type { Hit, SearchResult } from './index/hits.js'
 import { mergedResults } from './index/merged.js'
-import { IndexReader } from './index/reader.js'
+import type { Reader } from './index/reader.js'
 import type { Coverage } from './index/rows.js'
 import type { SearchOptions as IndexSearchOptions } from './index/search.js'
 import { PipelineError } from './part/errors.js'
@@ -24,8 +23,10 @@ import {
   type Settings,
 } from './part/options.js'
 import type { ContentState } from './part/states.js'
+import { VaultReader } from './sweep/asking.js'
 import { estimateBacklog, type Estimate } from './sweep/estimate.js'
 import { explain, type Explanation } from './sweep/explain.js'
+import { placeOf, type Place } from './sweep/place.js'
 import { SweepProcess } from './sweep/process.js'
 import type { ReExtractOptions, ReExtractReport } from './sweep/re-extract.js'
 import { Sweeper, type SweepOptions, type SweepReport } from './sweep/sweep.js'
@@ -54,6 +55,7 @@ export type { Coverage } from './index/rows.js'
 export type { Estimate } from './sweep/estimate.js'
 export type { ExplainedPart, Explanation } from './sweep/explain.js'
 export type { ReExtractOptions, ReExtractReport } from './sweep/re-extract.js'
+export type { Place } from './sweep/place.js'
 export type { Progress, SweepOptions, SweepReport } from './sweep/sweep.js'
 export type { VerifyReport } from './sweep/verify.js'
 export type { OpenOptions, OcrOptions, ThrottleOptions, ReadingOptions } from './part/options.js'
@@ -87,6 +89,8 @@ export interface WatchOptions extends SweepOptions {
 }
 
 export interface Mail {
+  /** Where each vault's index lies, and how it is shared there. */
+  readonly places: readonly Place[]
   sweep(options?: SweepOptions): Promise<SweepReport>
   /** One message that has just arrived, by its path; searchable by body when this resolves. */
   deliver(path: string): Promise<{ id: number }>
@@ -120,14 +124,15 @@ export async function openVault(options: OpenOptions): Promise<Mail> {
 /** A vault with its index, its reader and the one who writes it. */
 interface Opened {
   root: string
-  directory: string
-  reader: IndexReader
+  place: Place
+  reader: Reader
   sweeping: Sweeping | undefined
 }
 
 class OpenedMail implements Mail {
   readonly #settings: Settings
   readonly #vaults: readonly Opened[]
+  readonly places: readonly Place[]
   /** Sweeps asked for and not yet over. */
   #sweeps = 0
   #isPaused = false
@@ -135,11 +140,13 @@ class OpenedMail implements Mail {
 
   constructor(settings: Settings) {
     this.#settings = settings
-    this.#vaults = settings.vaults.map((vault) => {
-      const root = resolve(vault)
-      const directory = indexDirectory(root, settings)
-      return { root, directory, reader: new IndexReader(directory), sweeping: undefined }
-    })
+    this.places = settings.vaults.map((vault) => placeOf(vault, settings))
+    this.#vaults = this.places.map((place) => ({
+      ...place,
+      place,
+      reader: new VaultReader(place),
+      sweeping: undefined,
+    }))
   }
 
   async sweep({ signal, onProgress, full = false }: SweepOptions = {}): Promise<SweepReport> {
@@ -169,6 +176,7 @@ class OpenedMail implements Mail {
         watchVault(vault.root, this.#sweeping(vault), {
           ...options,
           folders: () => vault.reader.folders(),
+          polls: vault.place.networkDisk !== undefined,
         }),
       ),
     )
@@ -214,7 +222,7 @@ class OpenedMail implements Mail {
   }
 
   async status(): Promise<Status> {
-    const all = this.#vaults.map(({ reader }) => this.#statusOf(reader))
+    const all = await Promise.all(this.#vaults.map(({ reader }) => this.#statusOf(reader)))
     return all.reduce((sum, one) => ({
       messages: sum.messages + one.messages,
       messagesUnreadable: sum.messagesUnreadable + one.messagesUnreadable,
@@ -230,9 +238,10 @@ class OpenedMail implements Mail {
   }
 
   async explain(what: string): Promise<Explanation[]> {
-    return this.#vaults.flatMap(({ root, reader }) =>
-      reader.describe(vaultRelative(root, what)).map((message) => explain(message, this.#settings)),
+    const described = await Promise.all(
+      this.#vaults.map(({ root, reader }) => reader.describe(vaultRelative(root, what))),
     )
+    return described.flat().map((message) => explain(message, this.#settings))
   }
 
   async reExtract(options: ReExtractOptions): Promise<ReExtractReport> {
@@ -293,7 +302,7 @@ class OpenedMail implements Mail {
           `there is no vault at ${vault.root}: check the path, or mount it`,
         )
       const Kind = this.#settings.sweeper === 'process' ? SweepProcess : Sweeper
-      vault.sweeping = new Kind(vault.root, vault.directory, this.#settings)
+      vault.sweeping = new Kind(vault.place, this.#settings)
       if (this.#isPaused) vault.sweeping.pause()
     }
     return vault.sweeping
@@ -311,44 +320,28 @@ class OpenedMail implements Mail {
     return holding
   }
 
-  #statusOf(reader: IndexReader): Status {
-    const { contents } = reader
-    const coverage = contents.coverage()
+  async #statusOf(reader: Reader): Promise<Status> {
+    const { states, coverage, messages, messagesUnreadable, indexBytes, extractsBytes, ...rest } =
+      await reader.summary()
     const reasons: Record<string, number> = {}
-    for (const { state, reason, contents: count } of contents.reasons()) {
+    for (const { state, reason, contents: count } of rest.reasons) {
       const name = reason ? `${state}: ${reason}` : state
       reasons[name] = (reasons[name] ?? 0) + count
     }
     return {
-      messages: reader.messages(),
-      messagesUnreadable: reader.messagesUnreadable(),
-      contents: contents.states(),
+      messages,
+      messagesUnreadable,
+      contents: states,
       reasons,
       pending: coverage.pending,
       coverage,
-      ...reader.sizes(),
-      backlog: estimateBacklog(reader, this.#settings),
+      indexBytes,
+      extractsBytes,
+      backlog: estimateBacklog(rest, this.#settings),
       sweeping: this.#sweeps > 0,
     }
   }
 }
-
-/** Beside the mail, so that both move together; for a vault of one file, under its name. */
-function indexDirectory(root: string, settings: Settings): string {
-  const several = settings.vaults.length > 1
-  if (settings.index !== undefined) {
-    const given = resolve(settings.index)
-    if (!several) return given
-    return join(
-      given,
-      `${basename(root)}-${createHash('sha256').update(root).digest('hex').slice(0, 8)}`,
-    )
-  }
-  const isFile = statSync(root, { throwIfNoEntry: false })?.isFile() ?? false
-  return isFile ? join(dirname(root), OWN_FOLDER, basename(root)) : join(root, OWN_FOLDER)
-}
-
-const OWN_FOLDER = '.paperknife'
 
 function vaultRelative(root: string, what: string): string {
   return what.startsWith(root + sep)

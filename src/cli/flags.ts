@@ -102,6 +102,14 @@ export const FLAGS: readonly Flag[] = [
     commands: VAULT_COMMANDS,
   },
   {
+    name: 'network-disk',
+    kind: 'choice',
+    choices: ['auto', 'yes', 'no'],
+    default: 'auto',
+    help: 'whether the mail lies on a disk of another machine; auto asks the system',
+    commands: VAULT_COMMANDS,
+  },
+  {
     name: 'workers',
     kind: 'count',
     value: 'N',
@@ -162,6 +170,25 @@ export const FLAGS: readonly Flag[] = [
     default: 'on',
     help: 'keep texts beside the index for snippets; off reads the mail again for them',
     commands: ['index', 'watch'],
+  },
+  {
+    name: 'load-max',
+    kind: 'count',
+    value: 'N',
+    help: 'begin nothing while the load average of one minute is higher',
+    commands: ['index', 'watch', 're-extract'],
+  },
+  {
+    name: 'pause-on-battery',
+    kind: 'switch',
+    help: 'begin nothing while the machine runs on its battery (Linux)',
+    commands: ['index', 'watch', 're-extract'],
+  },
+  {
+    name: 'wait',
+    kind: 'switch',
+    help: 'wait while another process writes the index, instead of ending with 75',
+    commands: ['index', 'watch', 're-extract', 'verify'],
   },
   {
     name: 'full',

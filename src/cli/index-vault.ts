@@ -3,7 +3,7 @@ import { openVault } from '../api.js'
 import { EXIT, UsageError } from './exit.js'
 import type { Run } from './commands.js'
 import { checkOcr, sweepingOptions } from './options.js'
-import { drawnProgress, exitCodeOf, tellReport } from './sweeping.js'
+import { drawnProgress, exitCodeOf, tellPlaces, tellReport, whenFree } from './sweeping.js'
 import { note, plain, printJson } from './terminal.js'
 
 export const run: Run = async (given, { signal }) => {
@@ -19,9 +19,10 @@ export const run: Run = async (given, { signal }) => {
     const mail = await openVault({ vault, ...(index !== undefined && { index }), ...options })
     try {
       const progress = drawnProgress()
-      const report = await mail
-        .sweep({ signal, onProgress: progress.onProgress, full: given.has('full') })
-        .finally(() => progress.end())
+      tellPlaces(mail)
+      const report = await whenFree(given, signal, () =>
+        mail.sweep({ signal, onProgress: progress.onProgress, full: given.has('full') }),
+      ).finally(() => progress.end())
       if (given.has('json')) await printJson({ vault, ...report })
       tellReport(report)
       code = Math.max(code, exitCodeOf(report))

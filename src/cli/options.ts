@@ -51,7 +51,13 @@ export async function checkOcr(given: Arguments): Promise<void> {
 export function vaultOptions(given: Arguments): OpenOptions {
   const vault = given.positional[0] as string
   const index = given.text('index')
-  return { vault, ...(index !== undefined && { index }), sweeper: 'inline' }
+  const networkDisk = given.text('network-disk') as OpenOptions['networkDisk']
+  return {
+    vault,
+    ...(index !== undefined && { index }),
+    ...(networkDisk && { networkDisk }),
+    sweeper: 'inline',
+  }
 }
 
 /** The first word and the vaults of `--also`, searched as one. */
@@ -74,9 +80,15 @@ export function vaultsOptions(given: Arguments): OpenOptions {
 export function sweepingOptions(given: Arguments): OpenOptions {
   const attachments = given.text('attachments') as 'on' | 'off' | undefined
   const keepTexts = given.text('keep-texts') as 'on' | 'off' | undefined
+  const loadAverageMax = given.number('load-max')
+  const throttle = {
+    ...(loadAverageMax !== undefined && { loadAverageMax }),
+    ...(given.has('pause-on-battery') && { pauseOnBattery: true }),
+  }
   return {
     ...vaultOptions(given),
     ...readingOptions(given),
+    ...(Object.keys(throttle).length > 0 && { throttle }),
     ...(attachments && { attachments }),
     ...(keepTexts && { keepTexts }),
   }

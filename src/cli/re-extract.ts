@@ -4,7 +4,7 @@ import { EXIT, UsageError } from './exit.js'
 import type { Arguments } from './flags.js'
 import type { Run } from './commands.js'
 import { checkOcr, sweepingOptions } from './options.js'
-import { drawnProgress, exitCodeOf, tellReport } from './sweeping.js'
+import { drawnProgress, exitCodeOf, tellReport, whenFree } from './sweeping.js'
 import { estimateText, TINY } from './status.js'
 import { note, print, printJson } from './terminal.js'
 
@@ -13,7 +13,7 @@ export const run: Run = async (given, { signal }) => {
   const options = chosen(given)
   const mail = await openVault(sweepingOptions(given))
   try {
-    const report = await mail.reExtract(options)
+    const report = await whenFree(given, signal, () => mail.reExtract(options))
     if (given.has('json')) await printJson(report)
     else {
       await print(`${report.dryRun ? 'would read' : 'reading'} again: ${estimateText(report)}`)

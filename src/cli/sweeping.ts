@@ -1,6 +1,7 @@
 /** What the commands that sweep share: progress drawn, the report told. */
-import type { Progress as SweepProgress, SweepReport } from '../api.js'
+import type { Mail, Progress as SweepProgress, SweepReport } from '../api.js'
 import { EXIT } from './exit.js'
+import type { Arguments } from './flags.js'
 import { Progress, counted, countText, dateText, durationText, note, plain } from './terminal.js'
 
 const PHASES: Record<SweepProgress['phase'], string> = {
@@ -17,6 +18,47 @@ export function drawnProgress(): { onProgress(progress: SweepProgress): void; en
   return {
     onProgress: ({ phase, done, total }) => progress.show(PHASES[phase], done, total),
     end: () => progress.end(),
+  }
+}
+
+/** How often a busy index is asked for again. */
+const WAIT_MS = 1_000
+
+/**
+ * Runs what writes the index; with --wait, as soon as no other process does.
+ *
+ * @throws what `run` threw, `E_INDEX_BUSY` only without --wait
+ */
+export async function whenFree<T>(
+  given: Arguments,
+  signal: AbortSignal,
+  run: () => Promise<T>,
+): Promise<T> {
+  for (let isTold = false; ;)
+    try {
+      return await run()
+    } catch (error) {
+      const isBusy = (error as { code?: unknown }).code === 'E_INDEX_BUSY'
+      if (!isBusy || !given.has('wait') || signal.aborted) throw error
+      if (!isTold) note('another process is writing the index: waiting for it')
+      isTold = true
+      await new Promise((resolve) => setTimeout(resolve, WAIT_MS))
+    }
+}
+
+/** Says where the index lies when that is not beside the mail, and how it is shared there. */
+export function tellPlaces({ places }: Pick<Mail, 'places'>): void {
+  for (const { root, directory, networkDisk, isElsewhere, isExclusive } of places) {
+    if (networkDisk === undefined && !isExclusive) continue
+    const disk = networkDisk === undefined ? '' : ` (${networkDisk})`
+    if (isElsewhere)
+      note(
+        `${plain(root)} lies on a network disk${disk}: its index is kept on this machine, in ${plain(directory)}; --index chooses another folder`,
+      )
+    else if (isExclusive)
+      note(
+        `the index in ${plain(directory)} lies on a network disk${disk}: while this runs, searches on this machine are answered by it, and other machines wait`,
+      )
   }
 }
 

@@ -3,12 +3,15 @@ import { openVault } from '../api.js'
 import { EXIT } from './exit.js'
 import type { Run } from './commands.js'
 import { vaultOptions } from './options.js'
+import { whenFree } from './sweeping.js'
 import { counted, plain, print, printJson } from './terminal.js'
 
 export const run: Run = async (given, { signal }) => {
   const mail = await openVault(vaultOptions(given))
   try {
-    const report = await mail.verify({ purge: given.has('purge'), signal })
+    const report = await whenFree(given, signal, () =>
+      mail.verify({ purge: given.has('purge'), signal }),
+    )
     if (given.has('json')) await printJson(report)
     else {
       for (const difference of report.differences) await print(plain(difference))

@@ -7,7 +7,7 @@ import { openVault, type SweepReport } from '../api.js'
 import { EXIT } from './exit.js'
 import type { Run } from './commands.js'
 import { checkOcr, sweepingOptions } from './options.js'
-import { drawnProgress, tellReport } from './sweeping.js'
+import { drawnProgress, tellPlaces, tellReport, whenFree } from './sweeping.js'
 import { note, plain, printJson } from './terminal.js'
 
 export const run: Run = async (given, { signal }) => {
@@ -19,17 +19,20 @@ export const run: Run = async (given, { signal }) => {
   let printing: Promise<void> = Promise.resolve()
   try {
     note(`following changes of ${plain(vault)}; Ctrl-C ends it`)
-    await mail.watch({
-      signal,
-      onProgress: progress.onProgress,
-      onReport: (report) => {
-        if (!isFirst && !didSomething(report)) return
-        isFirst = false
-        progress.end()
-        tellReport(report)
-        if (given.has('json')) printing = printing.then(() => printJson({ vault, ...report }))
-      },
-    })
+    tellPlaces(mail)
+    await whenFree(given, signal, () =>
+      mail.watch({
+        signal,
+        onProgress: progress.onProgress,
+        onReport: (report) => {
+          if (!isFirst && !didSomething(report)) return
+          isFirst = false
+          progress.end()
+          tellReport(report)
+          if (given.has('json')) printing = printing.then(() => printJson({ vault, ...report }))
+        },
+      }),
+    )
     return EXIT.done
   } finally {
     progress.end()

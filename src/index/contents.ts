@@ -11,12 +11,14 @@ import type { Lane, ReadReason } from '../part/states.js'
 import type { Connection } from './files.js'
 import type { Meta } from './meta.js'
 import type {
+  BacklogWork,
   ClaimedContent,
   ContentFilter,
   ContentOutcome,
   ContentRow,
   Coverage,
   MessageInput,
+  Rate,
 } from './rows.js'
 import { TEXT_BLOCKS } from './schema.js'
 import type { ContentStore } from './store.js'
@@ -95,12 +97,17 @@ export class Contents implements ContentStore {
          FROM content WHERE state <> 'ok' OR cut_by IS NOT NULL OR empty IS NOT NULL GROUP BY 1, 2 ORDER BY 3 DESC`,
       ),
       backlogWork: db.prepare(
-        `SELECT lane, count(*) AS contents, sum(size) AS bytes, sum(coalesce(pages_to_ocr, 1)) AS pages
-         FROM content WHERE state = 'pending' GROUP BY lane`,
+        `SELECT lane, declared_type AS type, count(*) AS contents, sum(size) AS bytes,
+           sum(coalesce(pages_to_ocr, 0)) AS pages, sum(pages_to_ocr IS NULL) AS unseen,
+           sum(pages_to_ocr IS NULL AND size >= 10000) AS unseenLarge
+         FROM content WHERE state = 'pending' GROUP BY 1, 2`,
       ),
       rates: db.prepare(
-        `SELECT extractor, count(*) AS contents, sum(ms) AS ms, sum(coalesce(ocr_pages, 0)) AS ocrPages,
-           sum(size) AS bytes FROM content WHERE ms IS NOT NULL GROUP BY extractor`,
+        `SELECT declared_type AS type, coalesce(ocr_pages, 0) > 0 AS isRecognised, count(*) AS contents,
+           sum(ms) AS ms, sum(size) AS bytes, sum(size * 1.0 * size) AS bytesSquared,
+           sum(size * 1.0 * ms) AS bytesMs, sum(coalesce(ocr_pages, 0)) AS ocrPages,
+           sum(CASE WHEN coalesce(ocr_pages, 0) = 0 THEN coalesce(pages_to_ocr, 0) ELSE 0 END) AS pagesWaiting
+         FROM content WHERE ms IS NOT NULL GROUP BY 1, 2`,
       ),
     }
   }
@@ -337,18 +344,12 @@ export class Contents implements ContentStore {
     return this.#sql.reasons.all() as Array<{ state: string; reason: string; contents: number }>
   }
 
-  backlogWork(): Array<{ lane: Lane; contents: number; bytes: number; pages: number }> {
-    return this.#sql.backlogWork.all() as ReturnType<Contents['backlogWork']>
+  backlogWork(): BacklogWork[] {
+    return this.#sql.backlogWork.all() as BacklogWork[]
   }
 
-  rates(): Array<{
-    extractor: string | null
-    contents: number
-    ms: number
-    ocrPages: number
-    bytes: number
-  }> {
-    return this.#sql.rates.all() as ReturnType<Contents['rates']>
+  rates(): Rate[] {
+    return this.#sql.rates.all() as Rate[]
   }
 
   /** Pages of a content's kept text, inflated block by block as they are taken. */

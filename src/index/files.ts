@@ -16,7 +16,6 @@ import {
   openSync,
   renameSync,
   rmSync,
-  statSync,
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -36,7 +35,7 @@ import {
 
 export type Connection = Database.Database
 
-interface Kind {
+export interface Kind {
   name: 'index.db' | 'extracts.db'
   application: number
   schema: string
@@ -45,7 +44,7 @@ interface Kind {
   /** Tables that no other program has together: the file is ours even when its head is damaged. */
   tables: readonly string[]
 }
-const INDEX: Kind = {
+export const INDEX: Kind = {
   name: 'index.db',
   application: INDEX_APPLICATION,
   schema: INDEX_SCHEMA,
@@ -53,7 +52,7 @@ const INDEX: Kind = {
   migrations: INDEX_MIGRATIONS,
   tables: ['message', 'part', 'rewrite', 'orphan', 'words'],
 }
-const EXTRACTS: Kind = {
+export const EXTRACTS: Kind = {
   name: 'extracts.db',
   application: EXTRACTS_APPLICATION,
   schema: EXTRACTS_SCHEMA,
@@ -127,40 +126,6 @@ export function openForWriting(directory: string, exclusive = false): WriterFile
   })
 }
 
-export interface ReaderFiles {
-  index: Connection
-  extracts: Connection
-  close(): void
-}
-
-/**
- * Opens both databases read-only. A copy of a cleanly closed index opens on read-only media too.
- * @throws {PipelineError} E_INDEX_MISSING, E_INDEX_NEWER, E_INDEX_DAMAGED; E_INDEX_BUSY when a writer holds it exclusively;
- *   E_INDEX_READONLY when a log of it is left that cannot be read where it lies
- */
-export function openForReading(directory: string): ReaderFiles {
-  const index = openReadOnly(directory, INDEX)
-  try {
-    if (!isFoldedAlike(index))
-      throw new PipelineError(
-        'E_INDEX_DAMAGED',
-        `${join(directory, INDEX.name)} was built by another version: run \`paperknife index\``,
-      )
-    const extracts = openReadOnly(directory, EXTRACTS)
-    return {
-      index,
-      extracts,
-      close: () => {
-        index.close()
-        extracts.close()
-      },
-    }
-  } catch (error) {
-    index.close()
-    throw error
-  }
-}
-
 /**
  * Runs something on the index and explains what SQLite throws.
  * @throws {PipelineError} E_INDEX_DAMAGED (the files are then checked by the next writer), E_DISK_FULL, E_INDEX_READONLY, E_INDEX_BUSY
@@ -212,7 +177,7 @@ export function checkWhole(directory: string, { index, extracts }: WriterFiles):
   })
 }
 
-function codeOf(error: unknown): string {
+export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && !(error instanceof PipelineError)
     ? String(error.code)
     : ''
@@ -369,7 +334,7 @@ function suspect(path: string): void {
   }
 }
 
-function isFoldedAlike(index: Connection): boolean {
+export function isFoldedAlike(index: Connection): boolean {
   const version = index.prepare("SELECT value FROM meta WHERE key = 'fold'").pluck().get()
   return version === String(FOLD_VERSION)
 }
@@ -383,50 +348,5 @@ function closeWritten(db: Connection): void {
     // A reader is still there; the log stays and the next writer copies it back.
   } finally {
     db.close()
-  }
-}
-
-function openReadOnly(directory: string, kind: Kind): Connection {
-  const path = join(directory, kind.name)
-  if (!existsSync(path) || statSync(path).size === 0)
-    throw new PipelineError(
-      'E_INDEX_MISSING',
-      `no index in ${directory}: run \`paperknife index\` first`,
-    )
-  let db: Connection | undefined
-  try {
-    db = new Database(path, { readonly: true, fileMustExist: true })
-    const version = db.pragma('user_version', { simple: true }) as number
-    const application = db.pragma('application_id', { simple: true })
-    if (application !== kind.application || version === 0)
-      throw new PipelineError('E_INDEX_DAMAGED', `${path} is no index: run \`paperknife index\``)
-    if (version > kind.version)
-      throw new PipelineError(
-        'E_INDEX_NEWER',
-        `${path} was written by a newer Paperknife: update, or choose another folder with --index`,
-      )
-    db.prepare('SELECT count(*) FROM meta').get()
-    db.pragma('cache_size = -32768')
-    return db
-  } catch (error) {
-    db?.close()
-    if (error instanceof PipelineError) throw error
-    if (/^SQLITE_(BUSY|LOCKED)/.test(codeOf(error)))
-      throw new PipelineError(
-        'E_INDEX_BUSY',
-        `${path} is held by the process that writes it: wait for it, or stop it`,
-        { cause: error },
-      )
-    if (/^SQLITE_(READONLY|CANTOPEN)/.test(codeOf(error)))
-      throw new PipelineError(
-        'E_INDEX_READONLY',
-        `${path} was not closed cleanly and lies where nothing can be written: copy the folder elsewhere and name it with --index`,
-        { cause: error },
-      )
-    throw new PipelineError(
-      'E_INDEX_DAMAGED',
-      `${path} cannot be read: run \`paperknife index\`, which sets it aside and rebuilds it`,
-      { cause: error },
-    )
   }
 }

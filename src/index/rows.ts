@@ -173,3 +173,31 @@ export interface Coverage {
   /** the rest: unsupported, too-large, skipped-tiny, locked, damaged, gave-up */
   unreadable: number
 }
+
+/** What waits to be read, of one declared type in one lane. */
+export interface BacklogWork {
+  lane: Lane
+  type: string
+  contents: number
+  bytes: number
+  /** Pages that are known to need OCR. */
+  pages: number
+  /** Contents of which it is not known whether they have such pages, and how many of them have 10,000 bytes and more. */
+  unseen: number
+  unseenLarge: number
+}
+
+/** What the last readings of one declared type took, with OCR and without. Sums. */
+export interface Rate {
+  type: string
+  /** 1: pages were recognised. */
+  isRecognised: number
+  contents: number
+  ms: number
+  bytes: number
+  bytesSquared: number
+  bytesMs: number
+  ocrPages: number
+  /** Pages that still wait for OCR. */
+  pagesWaiting: number
+}

@@ -11,6 +11,7 @@ import type { TextPage } from '../part/outcome.js'
 import type { FoldedColumns } from '../fold/columns.js'
 import type { MessageReference } from '../part/reference.js'
 import type { Lane, ReadReason } from '../part/states.js'
+import { Answers } from './answers.js'
 import { Contents } from './contents.js'
 import {
   checkWhole,
@@ -28,6 +29,7 @@ import { Rewrites } from './rewrites.js'
 import type { Salvaged } from './salvage.js'
 import { Vocabulary } from './vocabulary.js'
 import type {
+  BacklogWork,
   ClaimedContent,
   ContentFilter,
   ContentOutcome,
@@ -36,6 +38,7 @@ import type {
   EntryRow,
   FolderRow,
   MessageInput,
+  Rate,
 } from './rows.js'
 
 export interface StoreOptions {
@@ -145,16 +148,10 @@ export interface ContentStore {
   backlog(lane: Lane, limit?: number): number
   /** Contents by state and reason, most first. Reads every content: for `status`. */
   reasons(): Array<{ state: string; reason: string; contents: number }>
-  /** What waits in each lane: contents, bytes, and pages to recognise (a picture is one). For estimates. */
-  backlogWork(): Array<{ lane: Lane; contents: number; bytes: number; pages: number }>
-  /** What readings took so far, by extractor, milliseconds and bytes in all. For estimates. */
-  rates(): Array<{
-    extractor: string | null
-    contents: number
-    ms: number
-    ocrPages: number
-    bytes: number
-  }>
+  /** What waits, by lane and type. For estimates. */
+  backlogWork(): BacklogWork[]
+  /** What readings took so far, by type. For estimates. */
+  rates(): Rate[]
 }
 
 /** A message whose attachment column is older than its contents' texts. */
@@ -218,6 +215,7 @@ function storeOver(files: WriterFiles, directory: string, messageChars: number):
   const messages = new Messages(index, indexMeta, contents, words, vocabulary)
   const rewrites = new Rewrites(index, indexMeta, contents, words, vocabulary, messageChars)
   const idle = new Idle(index, extracts, indexMeta, vocabulary)
+  let answers: Answers | undefined
   messages.clearOrphans()
   rewrites.queue()
   const written = <Part extends object>(part: Part): Part =>
@@ -245,6 +243,7 @@ function storeOver(files: WriterFiles, directory: string, messageChars: number):
     set: (key, value) => {
       explained(directory, () => indexMeta.set(`own ${key}`, value))
     },
+    answers: () => (answers ??= new Answers(directory, files)),
     check: () => checkWhole(directory, files),
     checkpoint: () => {
       index.pragma('wal_checkpoint(TRUNCATE)')
@@ -335,6 +334,8 @@ export interface Store {
   /** A value kept with the index: last full check, options of the last sweep. */
   get(key: string): string | undefined
   set(key: string, value: string): void
+  /** Searches over the writer's own connections, for those who cannot open the files meanwhile. */
+  answers(): Answers
   /** Reads both files whole. @throws {PipelineError} E_INDEX_DAMAGED */
   check(): void
   /** Truncates the write-ahead logs, when no reader holds them. */

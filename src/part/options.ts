@@ -28,8 +28,13 @@ export interface OpenOptions {
   vault?: string
   /** Several vaults, searched as one. */
   vaults?: readonly string[]
-  /** Folder for index.db and extracts.db; with several vaults, a folder of folders. Default: `.paperknife` inside each vault. */
+  /** Folder for index.db and extracts.db; with several vaults, a folder of folders. Default: `.paperknife` inside each vault, or on this machine when the vault lies on a network disk. */
   index?: string
+  /**
+   * Whether vault and index lie on a disk of another machine, where no memory can be shared and no change is told.
+   * Default `auto`: as the system says (Linux, and UNC paths of Windows).
+   */
+  networkDisk?: 'auto' | 'yes' | 'no'
   /** `off`: mail only; switching it on later queues everything. Default `on`. */
   attachments?: 'on' | 'off'
   /** `false`: no OCR. Default: on, English. */
@@ -53,6 +58,7 @@ export interface OpenOptions {
 export interface Settings extends ReadSettings {
   readonly vaults: readonly string[]
   readonly index: string | undefined
+  readonly networkDisk: 'auto' | 'yes' | 'no'
   readonly attachments: 'on' | 'off'
   readonly keepTexts: boolean
   readonly sweeper: 'process' | 'inline'
@@ -76,6 +82,7 @@ const KINDS: Record<keyof OpenOptions, Check> = {
     for (const vault of value as string[]) isText(vault, name)
   },
   index: isText,
+  networkDisk: isOneOf('auto', 'yes', 'no'),
   attachments: isOneOf('on', 'off'),
   ocr: (value, name) => {
     if (value === false) return
@@ -146,6 +153,7 @@ export function settle(options: OpenOptions): Settings {
   return Object.freeze({
     vaults: Object.freeze([...vaults]),
     index: options.index,
+    networkDisk: options.networkDisk ?? 'auto',
     attachments: options.attachments ?? 'on',
     keepTexts: (options.keepTexts ?? 'on') === 'on',
     sweeper: options.sweeper ?? 'process',

@@ -6,6 +6,7 @@
 import type { Settings } from '../part/options.js'
 import { PipelineError } from '../part/errors.js'
 import { Sweeper } from './sweep.js'
+import type { Place } from './place.js'
 import type { FromChild, ToChild } from './process.js'
 import type { Call } from './sweeping.js'
 
@@ -42,9 +43,9 @@ async function stop(): Promise<void> {
   process.exit(0)
 }
 
-function open(root: string, directory: string, settings: Settings): void {
+function open(place: Place, settings: Settings): void {
   try {
-    sweeper = new Sweeper(root, directory, settings)
+    sweeper = new Sweeper(place, settings)
     // A thread that cannot be ended, or memory that no thread holds: only the end of the process helps.
     // The host starts another one, which goes on from what is recorded.
     sweeper.pool.onStuck = () => process.exit(70)
@@ -71,7 +72,7 @@ function plain(error: unknown): { code?: string; message: string } {
 process.on('message', (message: ToChild) => {
   switch (message.kind) {
     case 'open':
-      open(message.root, message.directory, message.settings)
+      open(message.place, message.settings)
       break
     case 'call':
       void perform(message.id, message.call)

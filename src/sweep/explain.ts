@@ -1,5 +1,5 @@
 /** Why the parts of a message are as they are, and what comes next, for people. */
-import type { DescribedMessage, DescribedPart } from '../index/reader.js'
+import type { DescribedMessage, DescribedPart } from '../index/answers.js'
 import type { ContentRow } from '../index/rows.js'
 import type { PageReading } from '../part/outcome.js'
 import type { Settings } from '../part/options.js'

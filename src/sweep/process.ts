@@ -10,6 +10,7 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { PipelineError, type ErrorCode } from '../part/errors.js'
 import type { Settings } from '../part/options.js'
+import type { Place } from './place.js'
 import type { Call, Results, Sweeping } from './sweeping.js'
 import type { Progress } from './sweep.js'
 
@@ -19,7 +20,7 @@ interface Plain {
 }
 
 export type ToChild =
-  | { kind: 'open'; root: string; directory: string; settings: Settings }
+  | { kind: 'open'; place: Place; settings: Settings }
   | { kind: 'call'; id: number; call: Call }
   | { kind: 'abort'; id: number }
   | { kind: 'pause' }
@@ -54,8 +55,7 @@ const RESTART = {
 } as const
 
 export class SweepProcess implements Sweeping {
-  readonly #root: string
-  readonly #directory: string
+  readonly #place: Place
   readonly #settings: Settings
   readonly #calls = new Map<number, Open>()
   #child: ChildProcess | undefined
@@ -66,13 +66,8 @@ export class SweepProcess implements Sweeping {
   #earlyDeaths = 0
   #nextId = 1
 
-  /**
-   * @param root the vault
-   * @param directory folder of the index
-   */
-  constructor(root: string, directory: string, settings: Settings) {
-    this.#root = root
-    this.#directory = directory
+  constructor(place: Place, settings: Settings) {
+    this.#place = place
     this.#settings = settings
   }
 
@@ -152,8 +147,7 @@ export class SweepProcess implements Sweeping {
     child.on('exit', (code, signal) => this.#onExit(signal ?? `exit code ${code}`))
     this.#tell({
       kind: 'open',
-      root: this.#root,
-      directory: this.#directory,
+      place: this.#place,
       settings: this.#settings,
     })
   }

@@ -56,7 +56,7 @@ export function reExtract(
     }
   const byState: Partial<Record<ContentState, number>> = {}
   for (const { state } of rows) byState[state] = (byState[state] ?? 0) + 1
-  return { ...estimate(store, settings, rows), byState, dryRun }
+  return { ...estimate(store.contents.rates(), settings, rows), byState, dryRun }
 }
 
 /** What OCR read is read by OCR again, unless it is off: its text would be lost otherwise. */

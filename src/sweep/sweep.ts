@@ -18,8 +18,10 @@ import { openMailStore } from '../vault/open.js'
 import type { Vault } from '../vault/vault.js'
 import { forgetJournal, readJournals } from '../workers/journal.js'
 import { DEFAULT_OCR_THREADS, WorkerPool } from '../workers/pool.js'
+import { answer, type Answering } from './answering.js'
 import { crashPoint } from './crash-point.js'
 import { Intake } from './intake.js'
+import type { Place } from './place.js'
 import { Reading } from './reading.js'
 import { isSameMessage, reconcile } from './reconcile.js'
 import { reExtract } from './re-extract.js'
@@ -88,6 +90,7 @@ export class Sweeper implements Sweeping {
   readonly #root: string
   readonly #directory: string
   readonly #settings: Settings
+  readonly #answering: Answering | undefined
   #pool: WorkerPool | undefined
   #vault: Vault | undefined
   readonly #throttle: ThrottleGate
@@ -107,17 +110,20 @@ export class Sweeper implements Sweeping {
   /**
    * Opens the vault's index for writing, or makes it.
    *
-   * @param root the vault · @param directory folder of the index
    * @throws {PipelineError} `E_INDEX_BUSY` when another process sweeps this vault
    */
-  constructor(root: string, directory: string, settings: Settings) {
+  constructor({ root, directory, isExclusive }: Place, settings: Settings) {
     this.#root = root
     this.#directory = directory
     this.#settings = settings
     this.#throttle = new ThrottleGate(settings.throttle)
     if (!existsSync(join(directory, 'index.db')) && existsSync(root)) this.#warm()
     try {
-      this.store = openStore({ directory, messageChars: settings.limits.messageChars })
+      this.store = openStore({
+        directory,
+        messageChars: settings.limits.messageChars,
+        exclusive: isExclusive,
+      })
     } catch (error) {
       void this.#pool?.close()
       throw error
@@ -125,6 +131,7 @@ export class Sweeper implements Sweeping {
     this.#setAside = this.store.opened.setAside
     this.#salvaged = this.store.opened.salvaged
     this.#suspects = this.#recover()
+    if (isExclusive) this.#answering = answer(directory, () => this.store.answers())
   }
 
   /** A first index will need its threads; to load one takes 0.3 s of CPU that a sweep of nothing new saves. */
@@ -349,6 +356,7 @@ export class Sweeper implements Sweeping {
     clearTimeout(this.#rest)
     this.resume()
     await this.#pool?.close()
+    this.#answering?.close()
     this.store.close()
   }
 

@@ -26,14 +26,16 @@ export interface WatchOptions extends SweepOptions {
   /** What each pass did. */
   onReport?: (report: SweepReport) => void
   /** Vault-relative paths of the folders that hold mail, as the index knows them after a sweep. */
-  folders: () => readonly string[]
+  folders: () => Promise<readonly string[]>
+  /** On a network disk: the system tells of no changes there, and is not asked to. */
+  polls: boolean
 }
 
 /** Resolves when `signal` fires. @throws what a sweep throws, except while the vault cannot be read: then it waits */
 export async function watchVault(
   root: string,
   sweeping: Sweeping,
-  { signal, folders, ...options }: WatchOptions,
+  { signal, folders, polls, ...options }: WatchOptions,
 ): Promise<void> {
   const watchers = new Map<string, FSWatcher>()
   const deliveries = new Set<Promise<unknown>>()
@@ -58,13 +60,11 @@ export async function watchVault(
     deliveries.add(delivery)
   }
 
-  function follow(): void {
-    let known: readonly string[] = []
-    try {
-      known = folders()
-    } catch {
-      // No index yet.
-    }
+  async function follow(): Promise<void> {
+    if (polls) return
+    // Without an index yet there are none.
+    const known = await folders().catch(() => [])
+    if (signal.aborted) return
     for (const folder of known)
       for (const sub of ['', 'cur', 'new']) {
         const directory = [folder, sub].filter((part) => part !== '').join('/')
@@ -85,12 +85,13 @@ export async function watchVault(
       }
   }
 
+  /** What a pass that finds nothing takes, as far as is known. */
+  let costMs = 0
   try {
     while (!signal.aborted) {
       isChanged = false
       isSweeping = true
       const began = performance.now()
-      let costMs: number = WATCH.pollMs
       let phase: Progress['phase'] | undefined
       try {
         const report = await sweeping.perform(
@@ -98,7 +99,7 @@ export async function watchVault(
           signal,
           (progress) => {
             // Folders are known now, and what follows may take hours.
-            if (progress.phase !== phase) follow()
+            if (progress.phase !== phase) void follow()
             phase = progress.phase
             options.onProgress?.(progress)
           },
@@ -112,7 +113,7 @@ export async function watchVault(
       } finally {
         isSweeping = false
       }
-      follow()
+      await follow()
       if (signal.aborted) break
       const waitMs = isChanged ? WATCH.joinMs : Math.max(WATCH.pollMs, costMs / WATCH.costShare)
       await new Promise<void>((resolve) => {

@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
-import { openForReading } from '../../src/index/files.js'
+import { openForReading } from '../../src/index/read-files.js'
 import { Searcher } from '../../src/index/search.js'
 import { plant } from './planted.js'
 

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { openForReading } from '../../src/index/files.js'
+import { openForReading } from '../../src/index/read-files.js'
 import { segments, WORD_TABLES, type WordTable } from '../../src/index/merging.js'
 import type { Store } from '../../src/index/store.js'
 import { folder, letter, matches, open, rows } from './letters.js'

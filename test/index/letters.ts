@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll } from 'vitest'
 import { foldColumns } from '../../src/fold/columns.js'
 import { packBody, packPages } from '../../src/fold/texts.js'
-import { openForReading } from '../../src/index/files.js'
+import { openForReading } from '../../src/index/read-files.js'
 import type { ContentOutcome, ClaimedContent, MessageInput } from '../../src/index/rows.js'
 import { openStore, type Store } from '../../src/index/store.js'
 

@@ -1,0 +1,87 @@
+/** An index that lies where nothing can be written: a snapshot, a backup, a disk mounted read-only. */
+import { spawnSync } from 'node:child_process'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { openVault } from '../../src/api.js'
+import { TestVault } from '../sweep/mailbox.js'
+
+let vault: TestVault
+let folder: string
+beforeEach(() => {
+  vault = new TestVault()
+  vault.write('cur/1.host:2,S', { subject: 'Lighthouse', attachments: { 'a.txt': 'barnacles' } })
+  folder = mkdtempSync(join(tmpdir(), 'paperknife-read-only-'))
+  chmodSync(folder, 0o755)
+})
+afterEach(() => {
+  spawnSync('chmod', ['-R', 'u+rwx', folder])
+  rmSync(folder, { recursive: true, force: true })
+  vault.remove()
+})
+
+/** Copies some files of the index of a vault that is being written to a place where nothing can be. */
+async function snapshot(endings: readonly string[], isClosed = false): Promise<string> {
+  const mail = await vault.open()
+  await mail.sweep()
+  // What came after the sweep lies in the log alone.
+  vault.write('new/2.host', { subject: 'Arrived' })
+  await mail.deliver('new/2.host')
+  const copy = join(folder, 'index')
+  mkdirSync(copy)
+  if (isClosed) await mail.close()
+  for (const name of ['index.db', 'extracts.db'])
+    for (const ending of endings)
+      if (existsSync(vault.path('.paperknife', name + ending)))
+        copyFileSync(vault.path('.paperknife', name + ending), join(copy, name + ending))
+  if (!isClosed) await mail.close()
+  spawnSync('chmod', ['-R', 'a+rX,a-w', folder])
+  return copy
+}
+
+/** Root writes everywhere: what is about permissions is tried as nobody. */
+async function found(index: string, query: string): Promise<number> {
+  const isRoot = process.getuid?.() === 0
+  if (isRoot) process.seteuid?.(65534)
+  const mail = await openVault({ vault: vault.root, index })
+  try {
+    return (await mail.search(query)).hits.length
+  } finally {
+    await mail.close()
+    if (isRoot) process.seteuid?.(0)
+  }
+}
+
+test.each([
+  ['closed', [''], true],
+  ['open, with its log and shared memory', ['', '-wal', '-shm'], false],
+  ['open, with its log alone', ['', '-wal'], false],
+] as const)(
+  'of an index that was %s every message is found as it lies',
+  async (_, endings, isClosed) => {
+    const index = await snapshot(endings, isClosed)
+    const temporary = mkdtempSync(join(tmpdir(), 'paperknife-temporary-'))
+    chmodSync(temporary, 0o777)
+    vi.stubEnv('TMPDIR', temporary)
+    const before = readdirSync(index).sort()
+    expect(await found(index, 'barnacles')).toBe(1)
+    expect(await found(index, 'arrived')).toBe(1)
+    expect(readdirSync(index).sort()).toEqual(before)
+    expect(readdirSync(temporary)).toEqual([])
+    vi.unstubAllEnvs()
+    rmSync(temporary, { recursive: true })
+  },
+)
+
+test('of an index that was open, without its log, what had been copied back is found', async () => {
+  expect(await found(await snapshot(['']), 'barnacles')).toBe(1)
+})
