@@ -196,13 +196,13 @@ interface Bookmark {
 }
 
 async function readBookmarks(document: PDFDocumentProxy, sink: TextSink): Promise<void> {
-  const queue: Bookmark[] = ((await document.getOutline()) as Bookmark[] | null) ?? []
-  if (queue.length === 0) return
+  const outline = ((await document.getOutline()) as Bookmark[] | null) ?? []
+  if (outline.length === 0) return
   sink.page(document.numPages)
-  while (queue.length > 0) {
-    const { title, items } = queue.shift()!
-    if (title.trim() !== '') sink.line(title)
-    queue.unshift(...items)
+  const left = outline.toReversed()
+  for (let next = left.pop(); next; next = left.pop()) {
+    if (next.title.trim() !== '') sink.line(next.title)
+    for (const item of next.items.toReversed()) left.push(item)
   }
 }
 

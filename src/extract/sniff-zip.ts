@@ -159,7 +159,8 @@ function iworkType(guess: string, name: string): string {
 function officeType(contentTypes: string, relationships: string): string | undefined {
   const mains: Array<{ part: string; type: string }> = []
   for (const [tag] of contentTypes.matchAll(/<[\w:]*(?:Override|Default)\b[^>]*>/g)) {
-    const type = OFFICE[attribute(tag, 'ContentType').toLowerCase()]
+    const said = attribute(tag, 'ContentType').toLowerCase()
+    const type = Object.hasOwn(OFFICE, said) && OFFICE[said]
     if (type) mains.push({ part: attribute(tag, 'PartName').replace(/^\//, ''), type })
   }
   if (mains.length < 2) return mains[0]?.type

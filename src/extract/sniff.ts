@@ -146,8 +146,10 @@ const ENDINGS: Record<string, string> = {
 /** What the declared type says, or, when that says nothing, the name. */
 function suggestedType(declaredType: string, name: string): string {
   const declared = declaredType.split(';', 1)[0]?.trim().toLowerCase() ?? ''
-  const byName = ENDINGS[/\.([a-z0-9]+)$/i.exec(name)?.[1]?.toLowerCase() ?? ''] ?? ''
-  const byType = ALIASES[declared] ?? declared
+  const ending = /\.([a-z0-9]+)$/i.exec(name)?.[1]?.toLowerCase() ?? ''
+  // Own rows alone: a file may be called x.constructor.
+  const byName = Object.hasOwn(ENDINGS, ending) ? (ENDINGS[ending] as string) : ''
+  const byType = Object.hasOwn(ALIASES, declared) ? (ALIASES[declared] as string) : declared
   if (
     byType === '' ||
     /\/(octet-stream|x-unknown|unknown|binary|download|force-download)$/.test(byType)

@@ -207,3 +207,15 @@ test('a text named .docx is a text, and declared types and names break ties only
     'application/octet-stream',
   )
 })
+
+test("a name or type of JavaScript's own says nothing", async () => {
+  const unknown = raw('\x00\x01\x02\x80\x03\x04')
+  for (const name of ['x.constructor', 'x.valueof', 'x.__proto__'])
+    expect(sniff(unknown, '', name)).toBe('application/octet-stream')
+  expect(sniff(unknown, 'constructor')).toBe('application/octet-stream')
+  const odd = await zip({
+    '[Content_Types].xml': contentTypes('a.xml', 'constructor'),
+    'a.xml': '<a/>',
+  })
+  expect(sniff(odd)).toBe('application/zip')
+})

@@ -100,7 +100,8 @@ function agileKey(xml: string, element: string): AgileKey | undefined {
   const attributes: Record<string, string> = {}
   for (const [, name = '', text = ''] of tag.matchAll(/([\w:]+)\s*=\s*"([^"]*)"/g))
     attributes[name] = decodeEntities(text)
-  const hash = HASHES[attributes.hashAlgorithm ?? '']
+  const named = attributes.hashAlgorithm ?? ''
+  const hash = Object.hasOwn(HASHES, named) ? HASHES[named] : undefined
   const keyBits = Number(attributes.keyBits)
   if (
     !hash ||
