@@ -5,6 +5,7 @@
  */
 import { existsSync } from 'node:fs'
 import { isAbsolute, sep } from 'node:path'
+import { setImmediate as yieldToLoop } from 'node:timers/promises'
 import type { Extractor } from './extract/extractor.js'
 import { EXTRACTORS } from './extract/table.js'
 import type { Excerpt } from './index/excerpts.js'
@@ -93,22 +94,27 @@ export interface Mail {
   readonly places: readonly Place[]
   sweep(options?: SweepOptions): Promise<SweepReport>
   /** One message that has just arrived, by its path; searchable by body when this resolves. */
-  deliver(path: string): Promise<{ id: number }>
+  deliver(path: string, options?: { signal?: AbortSignal }): Promise<{ id: number }>
   /** Sweeps, then follows changes until `signal` fires. `onReport` is told what each pass did, also when that was nothing. */
   watch(options: WatchOptions): Promise<void>
   search(query: string, options?: SearchOptions): Promise<SearchResult>
   /** What to show for hits on screen, in their order; texts are inflated for these only. */
-  excerpts(hits: readonly Hit[]): Promise<Excerpt[]>
+  excerpts(hits: readonly Hit[], options?: { signal?: AbortSignal }): Promise<Excerpt[]>
   /** The bytes of the message that a hit stands for, at most `limits.messageBytes`; undefined when it is gone or cannot be read. */
   original(hit: Pick<Hit, 'vault' | 'path' | 'offset' | 'bytes'>): Promise<Uint8Array | undefined>
   status(): Promise<Status>
   /** A message by path or Message-ID, a content by hash, or a file name. */
   explain(what: string): Promise<Explanation[]>
-  reExtract(options: ReExtractOptions): Promise<ReExtractReport>
+  reExtract(options: ReExtractOptions & { signal?: AbortSignal }): Promise<ReExtractReport>
   verify(options?: { purge?: boolean; signal?: AbortSignal }): Promise<VerifyReport>
   /** Stops beginning work until `resume()`. */
   pause(): void
   resume(): void
+  /**
+   * Switches the reading of attachments while it is open. Off: what is in work is given back at once, bodies go on
+   * being indexed, and texts that were read stay searchable; on: the next sweep reads all that waits.
+   */
+  setAttachments(value: 'on' | 'off'): void
   close(): Promise<void>
 }
 
@@ -129,6 +135,9 @@ interface Opened {
   sweeping: Sweeping | undefined
 }
 
+/** Hits whose texts are inflated before the event loop has its turn. */
+const EXCERPTS_AT_ONCE = 20
+
 class OpenedMail implements Mail {
   readonly #settings: Settings
   readonly #vaults: readonly Opened[]
@@ -136,10 +145,12 @@ class OpenedMail implements Mail {
   /** Sweeps asked for and not yet over. */
   #sweeps = 0
   #isPaused = false
+  #attachments: 'on' | 'off'
   #isClosed = false
 
   constructor(settings: Settings) {
     this.#settings = settings
+    this.#attachments = settings.attachments
     this.places = settings.vaults.map((vault) => placeOf(vault, settings))
     this.#vaults = this.places.map((place) => ({
       ...place,
@@ -165,9 +176,10 @@ class OpenedMail implements Mail {
     }
   }
 
-  deliver(path: string): Promise<{ id: number }> {
+  async deliver(path: string, { signal }: { signal?: AbortSignal } = {}): Promise<{ id: number }> {
+    signal?.throwIfAborted()
     const vault = this.#holding(path)
-    return this.#sweeping(vault).perform({ name: 'deliver', path })
+    return this.#sweeping(vault).perform({ name: 'deliver', path }, signal)
   }
 
   async watch(options: WatchOptions): Promise<void> {
@@ -200,13 +212,20 @@ class OpenedMail implements Mail {
     return mergedResults(results, rest, cursors)
   }
 
-  async excerpts(hits: readonly Hit[]): Promise<Excerpt[]> {
+  async excerpts(
+    hits: readonly Hit[],
+    { signal }: { signal?: AbortSignal } = {},
+  ): Promise<Excerpt[]> {
     const shown = new Map<Hit, Excerpt>()
     for (const [at, { reader }] of this.#vaults.entries()) {
       const own = hits.filter((hit) => hit.vault === at)
-      if (own.length === 0) continue
-      const excerpts = await reader.excerpts(own)
-      own.forEach((hit, i) => shown.set(hit, { ...(excerpts[i] as Excerpt), vault: at }))
+      for (let from = 0; from < own.length; from += EXCERPTS_AT_ONCE) {
+        signal?.throwIfAborted()
+        const some = own.slice(from, from + EXCERPTS_AT_ONCE)
+        const excerpts = await reader.excerpts(some)
+        some.forEach((hit, i) => shown.set(hit, { ...(excerpts[i] as Excerpt), vault: at }))
+        if (from + EXCERPTS_AT_ONCE < own.length) await yieldToLoop()
+      }
     }
     return hits.map((hit) => shown.get(hit)).filter((excerpt) => excerpt !== undefined)
   }
@@ -241,13 +260,19 @@ class OpenedMail implements Mail {
     const described = await Promise.all(
       this.#vaults.map(({ root, reader }) => reader.describe(vaultRelative(root, what))),
     )
-    return described.flat().map((message) => explain(message, this.#settings))
+    const settings = { ...this.#settings, attachments: this.#attachments }
+    return described.flat().map((message) => explain(message, settings))
   }
 
-  async reExtract(options: ReExtractOptions): Promise<ReExtractReport> {
+  async reExtract({
+    signal,
+    ...options
+  }: ReExtractOptions & { signal?: AbortSignal }): Promise<ReExtractReport> {
     const reports: ReExtractReport[] = []
-    for (const vault of this.#vaults)
-      reports.push(await this.#sweeping(vault).perform({ name: 're-extract', options }))
+    for (const vault of this.#vaults) {
+      signal?.throwIfAborted()
+      reports.push(await this.#sweeping(vault).perform({ name: 're-extract', options }, signal))
+    }
     return reports.reduce((sum, one) => ({
       ...added(sum, one),
       byState: added(sum.byState, one.byState),
@@ -281,6 +306,12 @@ class OpenedMail implements Mail {
     for (const { sweeping } of this.#vaults) sweeping?.resume()
   }
 
+  setAttachments(value: 'on' | 'off'): void {
+    if (value !== 'on' && value !== 'off') throw new TypeError("attachments must be 'on' or 'off'")
+    this.#attachments = value
+    for (const { sweeping } of this.#vaults) sweeping?.setAttachments(value)
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true
     await Promise.all(
@@ -304,6 +335,7 @@ class OpenedMail implements Mail {
       const Kind = this.#settings.sweeper === 'process' ? SweepProcess : Sweeper
       vault.sweeping = new Kind(vault.place, this.#settings)
       if (this.#isPaused) vault.sweeping.pause()
+      vault.sweeping.setAttachments(this.#attachments)
     }
     return vault.sweeping
   }

@@ -26,6 +26,11 @@ test('the example in the README compiles and runs', { timeout: 120_000 }, () => 
     mkdirSync(join(folder, 'node_modules'))
     symlinkSync(ROOT, join(folder, 'node_modules/paperknife'), 'dir')
     cpSync(join(ROOT, 'sample-vault/.Archive'), vault, { recursive: true })
+    mkdirSync(join(vault, 'new'), { recursive: true })
+    writeFileSync(
+      join(vault, 'new/1733011200.M1.host'),
+      'From: a@example.org\nSubject: arrived\nMessage-ID: <1@example.org>\n\nbody\n',
+    )
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
     writeFileSync(
       join(folder, 'example.ts'),
@@ -49,6 +54,12 @@ test('the example in the README compiles and runs', { timeout: 120_000 }, () => 
     expect(stderr).toBe('')
     expect(stdout).toContain('Mietvertrag Hüxstraße 41')
     expect(stdout).toMatch(/1 of 1 attachments searched/)
+    expect(stdout).toMatch(/ ok read again when/)
+    expect(stdout).toContain('0 0 true')
+    for (const call of 'sweep deliver watch search status explain reExtract verify close'.split(
+      ' ',
+    ))
+      expect(example).toContain(`mail.${call}(`)
     expect(status).toBe(0)
   } finally {
     rmSync(folder, { recursive: true, force: true })

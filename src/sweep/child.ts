@@ -86,6 +86,9 @@ process.on('message', (message: ToChild) => {
     case 'resume':
       sweeper?.resume()
       break
+    case 'attachments':
+      sweeper?.setAttachments(message.value)
+      break
     case 'close':
       void stop()
       break

@@ -25,6 +25,7 @@ export type ToChild =
   | { kind: 'abort'; id: number }
   | { kind: 'pause' }
   | { kind: 'resume' }
+  | { kind: 'attachments'; value: 'on' | 'off' }
   | { kind: 'close' }
 
 export type FromChild =
@@ -61,6 +62,7 @@ export class SweepProcess implements Sweeping {
   #child: ChildProcess | undefined
   #isReady = false
   #isPaused = false
+  #attachments: 'on' | 'off' | undefined
   #isClosing = false
   #startedMs = 0
   #earlyDeaths = 0
@@ -109,6 +111,11 @@ export class SweepProcess implements Sweeping {
   resume(): void {
     this.#isPaused = false
     this.#tell({ kind: 'resume' })
+  }
+
+  setAttachments(value: 'on' | 'off'): void {
+    this.#attachments = value
+    this.#tell({ kind: 'attachments', value })
   }
 
   async close(): Promise<void> {
@@ -166,6 +173,7 @@ export class SweepProcess implements Sweeping {
       case 'opened':
         this.#isReady = true
         if (this.#isPaused) this.#tell({ kind: 'pause' })
+        if (this.#attachments) this.#tell({ kind: 'attachments', value: this.#attachments })
         for (const [id, { call, signal }] of this.#calls) this.#send(id, call, signal)
         break
       case 'failed':

@@ -96,6 +96,8 @@ export class Sweeper implements Sweeping {
   readonly #throttle: ThrottleGate
   #paused: Promise<void> | undefined
   #resume: (() => void) | undefined
+  /** Aborted while attachments are switched off. */
+  #attachmentsOff = new AbortController()
   /** Messages, by place, and contents, by hash, that were in work when a process died. */
   readonly #suspects: Set<string>
   #setAside: string[]
@@ -117,6 +119,7 @@ export class Sweeper implements Sweeping {
     this.#directory = directory
     this.#settings = settings
     this.#throttle = new ThrottleGate(settings.throttle)
+    this.setAttachments(settings.attachments)
     if (!existsSync(join(directory, 'index.db')) && existsSync(root)) this.#warm()
     try {
       this.store = openStore({
@@ -201,15 +204,17 @@ export class Sweeper implements Sweeping {
     if (!signal?.aborted) this.#clear((suspect) => !isHash(suspect))
 
     const contents: Partial<Record<ContentState, number>> = {}
-    if (this.#settings.attachments === 'on') {
+    const off = this.#attachmentsOff.signal
+    if (!off.aborted) {
+      const stopsReading = signal ? AbortSignal.any([signal, off]) : off
       const done: Record<Lane, number> = { text: 0, ocr: 0 }
       const reading = new Reading({
         pool: this.pool,
         store,
         root: vault.root,
         settings: this.#settings,
-        signal,
-        gate: () => this.#gate(signal),
+        signal: stopsReading,
+        gate: () => this.#gate(stopsReading),
         onLaneDone: () => this.#rewrite(progress, signal),
         isSuspect: (hash) => this.#suspects.has(hash),
         onSettled: (state, lane, hash) => {
@@ -341,6 +346,11 @@ export class Sweeper implements Sweeping {
   /** Begins nothing more until `resume()`; what runs is finished. */
   pause(): void {
     this.#paused ??= new Promise((resolve) => (this.#resume = resolve))
+  }
+
+  setAttachments(value: 'on' | 'off'): void {
+    if (value === 'off') this.#attachmentsOff.abort()
+    else if (this.#attachmentsOff.signal.aborted) this.#attachmentsOff = new AbortController()
   }
 
   resume(): void {

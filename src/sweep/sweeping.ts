@@ -26,5 +26,7 @@ export interface Sweeping {
   /** Begins nothing more until `resume()`. */
   pause(): void
   resume(): void
+  /** Off: contents in work are given back and none is begun; on: the next sweep reads all that waits. */
+  setAttachments(value: 'on' | 'off'): void
   close(): Promise<void>
 }

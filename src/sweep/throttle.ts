@@ -41,17 +41,34 @@ export class ThrottleGate {
   }
 }
 
-/** Known on Linux; elsewhere never. @param supplies where the system tells of its supplies */
+/**
+ * Known on Linux; elsewhere never. A laptop may be fed by its mains or by USB; where neither is told of, its
+ * battery says whether it is being emptied. Batteries of mice and keyboards are no matter.
+ *
+ * @param supplies where the system tells of its supplies
+ */
 export function isOnBattery(supplies = SUPPLIES): boolean {
+  const read = (name: string, file: string): string => {
+    try {
+      return readFileSync(join(supplies, name, file), 'utf8').trim()
+    } catch {
+      return ''
+    }
+  }
+  let names: string[]
   try {
-    const mains = readdirSync(supplies).filter(
-      (name) => readFileSync(join(supplies, name, 'type'), 'utf8').trim() === 'Mains',
-    )
-    return (
-      mains.length > 0 &&
-      mains.every((name) => readFileSync(join(supplies, name, 'online'), 'utf8').trim() === '0')
-    )
+    names = readdirSync(supplies)
   } catch {
     return false
   }
+  const typed = names.map((name) => ({ name, type: read(name, 'type') }))
+  const feeds = typed.filter(
+    ({ type }) => type === 'Mains' || type === 'USB' || type === 'Wireless',
+  )
+  const own = typed.filter(
+    ({ name, type }) => type === 'Battery' && read(name, 'scope') !== 'Device',
+  )
+  if (own.length === 0 || feeds.some(({ name }) => read(name, 'online') === '1')) return false
+  if (own.some(({ name }) => read(name, 'status') === 'Discharging')) return true
+  return feeds.some(({ type }) => type === 'Mains')
 }

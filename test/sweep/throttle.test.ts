@@ -16,22 +16,39 @@ test('a load above the mark holds work back until the sweep is stopped', async (
   if (held) expect(performance.now() - began).toBeGreaterThan(200)
 })
 
-test('a laptop whose mains are off is on its battery; a machine without a battery is not', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'paperknife-power-'))
-  try {
-    expect(isOnBattery(folder)).toBe(false)
-    for (const [name, type, online] of [
-      ['AC', 'Mains', '0'],
-      ['BAT0', 'Battery', ''],
-    ] as const) {
-      mkdirSync(join(folder, name))
-      writeFileSync(join(folder, name, 'type'), `${type}\n`)
-      if (online) writeFileSync(join(folder, name, 'online'), `${online}\n`)
+test.each([
+  ['mains off', { AC: { type: 'Mains', online: '0' }, BAT0: { type: 'Battery' } }, true],
+  ['mains on', { AC: { type: 'Mains', online: '1' }, BAT0: { type: 'Battery' } }, false],
+  [
+    'fed by USB alone',
+    {
+      AC: { type: 'Mains', online: '0' },
+      usb: { type: 'USB', online: '1' },
+      BAT0: { type: 'Battery', status: 'Charging' },
+    },
+    false,
+  ],
+  ['nothing but a battery, emptied', { BAT0: { type: 'Battery', status: 'Discharging' } }, true],
+  ['nothing but a battery, full', { BAT0: { type: 'Battery', status: 'Full' } }, false],
+  [
+    'a desktop with the battery of a mouse',
+    { mouse: { type: 'Battery', scope: 'Device', status: 'Discharging' } },
+    false,
+  ],
+  ['a desktop', {}, false],
+] as Array<[string, Record<string, Record<string, string>>, boolean]>)(
+  'on battery: %s',
+  (_, supplies, expected) => {
+    const folder = mkdtempSync(join(tmpdir(), 'paperknife-power-'))
+    try {
+      for (const [name, files] of Object.entries(supplies)) {
+        mkdirSync(join(folder, name))
+        for (const [file, text] of Object.entries(files))
+          writeFileSync(join(folder, name, file), `${text}\n`)
+      }
+      expect(isOnBattery(folder)).toBe(expected)
+    } finally {
+      rmSync(folder, { recursive: true })
     }
-    expect(isOnBattery(folder)).toBe(true)
-    writeFileSync(join(folder, 'AC', 'online'), '1\n')
-    expect(isOnBattery(folder)).toBe(false)
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
-})
+  },
+)
