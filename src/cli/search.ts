@@ -61,8 +61,9 @@ export const run: Run = async (given, { signal }) => {
         limit <= EXCERPTS_FREE || given.has('excerpts') ? await mail.excerpts(hits) : undefined
       for (const [i, hit] of hits.entries()) {
         const excerpt = shown?.[i]
-        if (given.has('json')) await printJson(hitLine(hit, excerpt))
-        else for (const line of hitText(hit, excerpt)) await print(line)
+        const vault = options.vaults?.[hit.vault]
+        if (given.has('json')) await printJson(hitLine(hit, excerpt, vault))
+        else for (const line of hitText(hit, excerpt, vault)) await print(line)
       }
     }
     if (mbox !== undefined) await writeMbox(mail, hits, mbox)
@@ -80,12 +81,20 @@ async function printCounts(asJson: boolean, { counts = [] }: SearchResult): Prom
     else await print(`${countText(messages).padStart(10)}  ${plain(value)}`)
 }
 
-/** A hit of `search --json`, a stable contract. */
-function hitLine(hit: Hit, excerpt: Excerpt | undefined): Record<string, unknown> {
+/**
+ * A hit of `search --json`, a stable contract.
+ * @param vault which one, where several are searched
+ */
+function hitLine(
+  hit: Hit,
+  excerpt: Excerpt | undefined,
+  vault: string | undefined,
+): Record<string, unknown> {
   const { id, key, date, subject, from, folder, flags, size, path, messageId } = hit
   return {
     ...(hit.document && { document: hit.document }),
     ...(hit.messages !== undefined && { messages: hit.messages }),
+    ...(vault !== undefined && { vault }),
     ...{ id, key, date, subject, from, folder, flags, size, path, messageId },
     matched: hit.matched,
     attachmentOnly: hit.attachmentOnly,
@@ -104,9 +113,10 @@ function summaryOf(result: SearchResult): Record<string, unknown> {
   return { hits: count ?? result.hits.length, more, ms, tier, terms, cut, coverage }
 }
 
-function hitText(hit: Hit, excerpt: Excerpt | undefined): string[] {
+function hitText(hit: Hit, excerpt: Excerpt | undefined, vault: string | undefined): string[] {
+  const folder = vault === undefined ? hit.folder : `${vault}: ${hit.folder}`
   const lines = [
-    `${dateText(hit.date)}  ${plain(hit.from)}  ${dim(`[${plain(hit.folder)}]`)}`,
+    `${dateText(hit.date)}  ${plain(hit.from)}  ${dim(`[${plain(folder)}]`)}`,
     `  ${bold(plain(hit.subject) || '(no subject)')}${(hit.messages ?? 1) > 1 ? ` (${counted(hit.messages ?? 1, 'message')} of the conversation)` : ''}`,
   ]
   if (hit.document)

@@ -19,15 +19,6 @@ export interface Range {
 
 export const EVERYTHING: Range = { lo: Number.MIN_SAFE_INTEGER, hi: Number.MAX_SAFE_INTEGER }
 
-interface RowFacts {
-  id: number
-  date: number
-  folder: number
-  flags: number
-  size: number
-  thread: number
-}
-
 const BATCH_FIRST = 512
 const BATCH_MAX = 16_384
 /** Phrases of a heavy leaf that are asked first; what they find bounds how far back the rest is asked. */
@@ -51,17 +42,12 @@ const COUNTED_MAX = 30_000
 export class Evaluator {
   private readonly db: Database
   private readonly statements = new Map<string, Statement<unknown[], number>>()
-  private readonly facts: Statement<[string], RowFacts>
   /** Largest move of an id away from its date, seconds. */
   private readonly shift: number
   private readonly span: Range
 
   constructor(db: Database) {
     this.db = db
-    this.facts = db.prepare(
-      `SELECT id, date, folder, flags, size, thread FROM message
-       WHERE id IN (SELECT value FROM json_each(?))`,
-    )
     const shift = db
       .prepare<[], { value: string | number }>(`SELECT value FROM meta WHERE key = 'shift'`)
       .get()
@@ -124,12 +110,12 @@ export class Evaluator {
       case 'words':
         return this.phrasesAmong(node.leaf.phrases, ALL_COLUMNS, ids)
       case 'row': {
-        const { test } = node
-        const found = new Set<number>()
-        for (const row of this.facts.all(JSON.stringify(ids))) {
-          if (holds(test, row)) found.add(row.id)
-        }
-        return found
+        const { where, values } = conditionOf(node.test)
+        return new Set(
+          this.statement(
+            `SELECT id FROM message NOT INDEXED WHERE id IN (SELECT value FROM json_each(?)) AND ${where}`,
+          ).all(JSON.stringify(ids), ...values),
+        )
       }
       case 'not': {
         const refused = this.matching(node.of, ids)
@@ -388,21 +374,6 @@ function conditionOf(test: RowTest): {
         where: 'date >= ? AND date < ?',
         values: [test.from ?? Number.MIN_SAFE_INTEGER, test.until ?? Number.MAX_SAFE_INTEGER],
       }
-  }
-}
-
-function holds(test: RowTest, row: RowFacts): boolean {
-  switch (test.kind) {
-    case 'flag':
-      return ((row.flags & test.bit) !== 0) === test.set
-    case 'folder':
-      return test.ids.includes(row.folder)
-    case 'thread':
-      return row.thread === test.thread
-    case 'size':
-      return row.size > (test.above ?? -1) && row.size < (test.below ?? Infinity)
-    case 'date':
-      return row.date >= (test.from ?? -Infinity) && row.date < (test.until ?? Infinity)
   }
 }
 

@@ -90,8 +90,15 @@ export class Grouper {
     return groups.slice(0, limit)
   }
 
-  /** How many matches have each value, most first (years: newest first). Reads every match. */
-  count(evaluator: Evaluator, node: Node | null, by: CountBy): Counted[] {
+  /**
+   * How many matches have each value, most first (years: newest first). Reads every match.
+   * @returns the counts, and all matches
+   */
+  count(
+    evaluator: Evaluator,
+    node: Node | null,
+    by: CountBy,
+  ): { counts: Counted[]; messages: number } {
     const counts = new Map<string, number>()
     const add = (value: string): void => {
       counts.set(value, (counts.get(value) ?? 0) + 1)
@@ -126,7 +133,7 @@ export class Grouper {
         else add(addressOf(sender))
       }
     }
-    return inOrder(counts, by)
+    return { counts: inOrder(counts, by), messages: ids.length }
   }
 }
 

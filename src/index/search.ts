@@ -145,7 +145,9 @@ export class Searcher {
     }
     const leaves = positiveWords(compiled.node).map(({ leaf }) => leaf)
     for (const hit of page.hits) this.words.set(hit, leaves)
-    const count = this.count(evaluator, compiled, page, options)
+    const { countBy } = options
+    const grouped = countBy && this.grouper.count(evaluator, compiled.node, countBy)
+    const count = grouped?.messages ?? this.count(evaluator, compiled, page, options)
     return {
       hits: page.hits,
       count,
@@ -155,9 +157,7 @@ export class Searcher {
       cut: [...query.notices, ...compiled.notices],
       coverage: coverageOf(this.tally?.all() ?? []),
       ...(page.next !== undefined && { next: page.next }),
-      ...(options.countBy && {
-        counts: this.grouper.count(evaluator, compiled.node, options.countBy),
-      }),
+      ...(grouped && { counts: grouped.counts }),
     }
   }
 

@@ -198,6 +198,10 @@ describe('other ways to show hits', () => {
       paperknife('search', 'mail', 'Ruhezeiten', '--also', 'other', '--json').stdout,
     )
     expect(two).toHaveLength(one + 1)
+    expect(two.map(({ vault }) => vault).slice(0, -1)).toContain('other')
+    const counted = paperknife('search', 'mail', '', '--count-by', 'folder', '--json').stdout
+    const { summary } = lines(counted).at(-1) as { summary: Json }
+    expect(summary.more).toBe(false)
     const count = (...also: string[]): number =>
       lines(
         paperknife('search', 'mail', 'Ruhezeiten', '--count-by', 'year', '--json', ...also).stdout,
