@@ -1,10 +1,13 @@
 /**
  * Writes OLE2 compound files ([MS-CFB]): a storage of a larger one as a file of its own, so that it can be
- * read like any other document. Version 3, sectors of 512 bytes.
+ * read like any other document. Version 3 with sectors of 512 bytes; a larger file has version 4 and sectors of
+ * 4,096, so that its allocation table is always listed in the header: to 450 MB.
  */
 
 const END = 0xfffffffe
 const NONE = 0xffffffff
+/** Bytes that sectors of 512 can hold: 109 sectors of the table, 128 sectors each, less what the table and half-filled sectors take. */
+const SMALL_MAX = 6_000_000
 
 interface Node {
   name: string
@@ -42,14 +45,18 @@ export function writeOleFile(
   }
   number(root)
 
+  // 64 bytes for each small stream, 128 for each entry of the directory
+  const total = nodes.reduce((sum, { bytes }) => sum + (bytes?.length ?? 0) + 192, 0)
+  const shift = total > SMALL_MAX ? 12 : 9
+  const sectorBytes = 1 << shift
   const sectors: Buffer[] = []
   const fat: number[] = []
   const put = (bytes: Buffer): number => {
-    const count = Math.max(1, Math.ceil(bytes.length / 512))
+    const count = Math.max(1, Math.ceil(bytes.length / sectorBytes))
     const first = sectors.length
     for (let i = 0; i < count; i++) {
-      const sector = Buffer.alloc(512)
-      bytes.copy(sector, 0, i * 512, Math.min(bytes.length, (i + 1) * 512))
+      const sector = Buffer.alloc(sectorBytes)
+      bytes.copy(sector, 0, i * sectorBytes, Math.min(bytes.length, (i + 1) * sectorBytes))
       sectors.push(sector)
       fat.push(i === count - 1 ? END : first + i + 1)
     }
@@ -73,9 +80,10 @@ export function writeOleFile(
     node.bytes ? (node.bytes.length >= 4096 ? put(node.bytes) : putMini(node.bytes)) : 0,
   )
   const miniStart = mini.length > 0 ? put(Buffer.concat(mini)) : END
-  const miniFatStart = mini.length > 0 ? put(uint32(miniFat, 512)) : END
+  const miniFatStart = mini.length > 0 ? put(uint32(miniFat, sectorBytes)) : END
 
-  const directory = Buffer.alloc(Math.ceil(nodes.length / 4) * 512)
+  const perSector = sectorBytes / 128
+  const directory = Buffer.alloc(Math.ceil(nodes.length / perSector) * sectorBytes)
   nodes.forEach((node, id) => {
     const at = id * 128
     directory.write(node.name, at, 'utf16le')
@@ -92,24 +100,26 @@ export function writeOleFile(
   const directoryStart = put(directory)
 
   let fatCount = 1
-  while (fatCount * 128 < sectors.length + fatCount) fatCount++
+  while (fatCount * (sectorBytes / 4) < sectors.length + fatCount) fatCount++
   const fatStart = sectors.length
   for (let i = 0; i < fatCount; i++) fat.push(0xfffffffd)
-  const table = uint32(fat, fatCount * 512)
-  for (let i = 0; i < fatCount; i++) sectors.push(table.subarray(i * 512, (i + 1) * 512))
+  const table = uint32(fat, fatCount * sectorBytes)
+  for (let i = 0; i < fatCount; i++)
+    sectors.push(table.subarray(i * sectorBytes, (i + 1) * sectorBytes))
 
-  const header = Buffer.alloc(512)
+  const header = Buffer.alloc(sectorBytes)
   header.write('d0cf11e0a1b11ae1', 'hex')
   header.writeUInt16LE(0x3e, 24)
-  header.writeUInt16LE(3, 26)
+  header.writeUInt16LE(shift === 9 ? 3 : 4, 26)
   header.writeUInt16LE(0xfffe, 28)
-  header.writeUInt16LE(9, 30)
+  header.writeUInt16LE(shift, 30)
   header.writeUInt16LE(6, 32)
+  if (shift !== 9) header.writeUInt32LE(directory.length / sectorBytes, 40)
   header.writeUInt32LE(fatCount, 44)
   header.writeUInt32LE(directoryStart, 48)
   header.writeUInt32LE(4096, 56)
   header.writeUInt32LE(miniFatStart, 60)
-  header.writeUInt32LE(Math.ceil(miniFat.length / 128), 64)
+  header.writeUInt32LE(Math.ceil(miniFat.length / (sectorBytes / 4)), 64)
   header.writeUInt32LE(END, 68)
   for (let i = 0; i < 109; i++) header.writeUInt32LE(i < fatCount ? fatStart + i : NONE, 76 + 4 * i)
   return Buffer.concat([header, ...sectors])

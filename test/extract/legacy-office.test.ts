@@ -236,3 +236,17 @@ test('an encrypted workbook opens with its password, and without one when Excel 
     pages: [{ text: 'secret\n' }],
   })
 })
+
+// Its allocation table did not fit into the header: everything behind the first 7 MB was lost.
+test.each([100, 6_000_000, 12_000_000])('a storage of %i bytes is written whole', (bytes) => {
+  const streams = {
+    'inner/large': Buffer.alloc(bytes, 7),
+    ...Object.fromEntries(
+      Array.from({ length: 500 }, (_, n) => [`inner/s${n}`, Buffer.alloc(4_097, n & 255)]),
+    ),
+    last: Buffer.alloc(50, 1),
+  }
+  const ole = new OleFile(oleFile(streams))
+  for (const [path, content] of Object.entries(streams))
+    expect(ole.readPath(path)?.equals(content), path).toBe(true)
+})
