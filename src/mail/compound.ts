@@ -58,6 +58,22 @@ export function checkCompound(bytes: Uint8Array): { fault?: string; lies: number
     return chain
   }
 
+  /** Whether a chain has an end; sectors that are known to lead to one are not followed again, for many entries may share them. */
+  const endingIn = (table: readonly number[], most: number): ((start: number) => boolean) => {
+    const known = new Set<number>()
+    return (start) => {
+      const passed: number[] = []
+      let sector = start
+      while (sector !== END && sector !== FREE && !known.has(sector)) {
+        if (sector < 0 || passed.length > most) return false
+        passed.push(sector)
+        sector = lookUp(table, sector)
+      }
+      for (const one of passed) known.add(one)
+      return true
+    }
+  }
+
   const directory = chainOf(fat, word(48), sectors)
   if (!directory) return { fault: 'its directory leads in a circle', lies }
   const mini = chainOf(fat, word(60), sectors)
@@ -66,6 +82,8 @@ export function checkCompound(bytes: Uint8Array): { fault?: string; lies: number
   const entries = directory.flatMap((sector) =>
     Array.from({ length: size / 128 }, (_, i) => offset(sector) + 128 * i),
   )
+  const endsLarge = endingIn(fat, sectors)
+  const endsSmall = endingIn(mini, (mini.length * size) / 4)
   const referred = new Uint8Array(entries.length)
   for (const [index, at] of entries.entries()) {
     const type = view[at + 66]
@@ -85,7 +103,7 @@ export function checkCompound(bytes: Uint8Array): { fault?: string; lies: number
     if (claimed === 0 && index > 0) continue
     if (claimed > view.length) lies.push(at + 120)
     const isSmall = index > 0 && claimed < 4096
-    if (!chainOf(isSmall ? mini : fat, start, isSmall ? (mini.length * size) / 4 : sectors))
+    if (!(isSmall ? endsSmall : endsLarge)(start))
       return { fault: 'a sector chain leads in a circle', lies }
   }
   return { lies }

@@ -22,10 +22,16 @@ export function decodeWords(value: string, charset = ''): string {
     if (held) out += decodeText(Buffer.concat(held.bytes), { declared: held.charset }).text
     held = undefined
   }
+  /** Where the next `?=` stands, found once for all words that begin before it. */
+  let closing = -1
+  const closeAfter = (from: number): number => {
+    if (closing < from) closing = value.indexOf('?=', from)
+    return closing
+  }
   for (;;) {
     const begin = value.indexOf('=?', at)
     if (begin < 0) break
-    const word = readWord(value, begin)
+    const word = readWord(value, begin, closeAfter)
     if (word === 'none-follows') break
     const between = value.slice(at, begin)
     if (!word) {
@@ -56,6 +62,7 @@ function isShiftedBack(bytes: Buffer | undefined): boolean {
 function readWord(
   value: string,
   begin: number,
+  closeAfter: (from: number) => number,
 ): { charset: string; bytes: Buffer; end: number } | 'none-follows' | undefined {
   const afterCharset = value.indexOf('?', begin + 2)
   if (afterCharset < 0) return 'none-follows'
@@ -63,13 +70,14 @@ function readWord(
   const kind = value.charCodeAt(afterCharset + 1) | 0x20
   if ((kind !== 0x62 && kind !== 0x71) || value[afterCharset + 2] !== '?') return undefined
   const from = afterCharset + 3
-  const close = value.indexOf('?=', from)
+  const close = closeAfter(from)
   if (close < 0) return 'none-follows'
   const charset = value.slice(begin + 2, afterCharset).replace(/\*.*$/, '')
   if (!/^[\w.:+\- ]+$/.test(charset)) return undefined
-  const text = value.slice(from, close)
   // `=?a?q?text =?b?q?…`: the first was never closed.
-  if (text.includes('=?')) return undefined
+  const next = value.indexOf('=?', from)
+  if (next >= 0 && next <= close - 2) return undefined
+  const text = value.slice(from, close)
   return {
     charset: charset.trim().toLowerCase(),
     bytes: kind === 0x62 ? Buffer.from(text, 'base64') : fromQ(text),

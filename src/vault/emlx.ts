@@ -45,9 +45,6 @@ const BITS: ReadonlyArray<[bigint, number]> = [
   [8n, FLAGS.passed],
 ]
 
-/** Bytes of stored attachments put back into one mail. */
-const ATTACHMENT_BYTES = 100_000_000
-
 /**
  * A partial mail with its attachments: the mail as it is becomes the first part of a new multipart.
  *
@@ -71,10 +68,7 @@ export function withAttachments(
     `${inner.join('\n')}${inner.length > 0 ? '\n' : ''}`,
     mail.subarray(end),
   ]
-  let left = ATTACHMENT_BYTES
   for (const { name, bytes } of files) {
-    left -= bytes.length
-    if (left < 0) break
     const quoted = encodeURIComponent(name).replace(
       /['()*]/g,
       (c) => `%${c.charCodeAt(0).toString(16)}`,

@@ -101,9 +101,9 @@ function unquoted(bytes: Buffer): Buffer {
   return Buffer.concat(pieces)
 }
 
-/** Files read of what lies beside a partial emlx. */
+/** Files read of what lies beside a partial emlx, and their bytes together; what does not fit is left. */
 const ATTACHMENTS = 200
-const ATTACHMENT_BYTES = 50_000_000
+const ATTACHMENT_BYTES = 100_000_000
 
 async function wholeEmlx(root: string, path: string, bytes: Buffer): Promise<Buffer> {
   const mail = mailOfEmlx(bytes)
@@ -111,13 +111,16 @@ async function wholeEmlx(root: string, path: string, bytes: Buffer): Promise<Buf
   if (!partial) return mail
   const beside = `${partial[1] ?? ''}Attachments/${partial[3]}`
   const files: Array<{ name: string; bytes: Buffer }> = []
+  let left = ATTACHMENT_BYTES
   try {
     for (const part of (await readdir(systemPath(root, beside))).sort()) {
       for (const name of await readdir(systemPath(root, `${beside}/${part}`))) {
         if (name.startsWith('.') || files.length >= ATTACHMENTS) continue
         const place = systemPath(root, `${beside}/${part}/${name}`)
-        const { size } = await stat(place)
-        if (size <= ATTACHMENT_BYTES) files.push({ name, bytes: await readFile(place) })
+        const about = await stat(place)
+        if (!about.isFile() || about.size > left) continue
+        left -= about.size
+        files.push({ name, bytes: await readFile(place) })
       }
     }
   } catch (error) {

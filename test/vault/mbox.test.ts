@@ -1,4 +1,12 @@
-import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -187,6 +195,11 @@ test('an emlx gives its mail and flags, a partial one its attachments too', asyn
   put('Work.mbox/Messages/1.emlx', `${one.length}      \n${one}${plist(0b10001)}`)
   put('Work.mbox/Messages/2.partial.emlx', `${mail(2).length}\n${mail(2)}${plist(0)}`)
   put('Work.mbox/Attachments/2/2/plan.txt', 'the plan')
+  // What is too large, or no file, is left; a pipe would be waited for without end.
+  put('Work.mbox/Attachments/2/1/huge.bin', '')
+  truncateSync(join(root, 'Work.mbox/Attachments/2/1/huge.bin'), 101_000_000)
+  if (process.platform !== 'win32')
+    execFileSync('mkfifo', [join(root, 'Work.mbox/Attachments/2/1/pipe')])
   const vault = await openMailStore(root)
   const folder = (await vault.folders()).folders.find(({ kind }) => kind === 'emlx')
   expect(folder?.name).toBe('Work')
