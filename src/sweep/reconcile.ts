@@ -189,7 +189,11 @@ async function compareFolder(
   const { read, signal } = options
   const { entries, unreadable } = await vault.entries(
     folder,
-    folder.kind === 'maildir' ? undefined : rows.map(entryOf),
+    folder.kind === 'maildir'
+      ? undefined
+      : folder.kind === 'mbox'
+        ? asEntries(rows)
+        : rows.map(entryOf),
   )
   const byPlace = new Map(rows.map((row) => [placeOf(row), row]))
   const changes: EntryChange[] = []
@@ -358,8 +362,16 @@ export function bytesOf(entry: VaultEntry): number {
   return entry.bytes ?? entry.size
 }
 
-function placeOf(at: { path: string; offset?: number | null | undefined }): string {
-  return at.offset == null ? at.path : `${at.path}\0${at.offset}`
+/** Within a folder: of an mbox file, which may hold a million, the offset alone. */
+function placeOf(at: { path: string; offset?: number | null | undefined }): string | number {
+  return at.offset ?? at.path
+}
+
+/** Messages of an mbox file all have an offset and a size: their rows serve as entries, without a copy of a million. */
+function asEntries(rows: EntryRow[]): VaultEntry[] {
+  return rows.filter(
+    (row): row is EntryRow & VaultEntry => row.offset !== null && row.bytes !== null,
+  )
 }
 
 function factsOf(entry: VaultEntry): Omit<EntryChange, 'id'> {
