@@ -4,7 +4,7 @@
  *
  * The mail is made by generate.ts (no attachments unless `--attachments SHARE` asks for some) and lies in
  * a Maildir in a temporary folder that is removed afterwards. `--mbox MB` writes one mbox file of that size instead,
- * and appends ten mails to it after it was indexed.
+ * and appends ten mails to it after it was indexed. `--again` deletes index.db and lets it be made anew.
  */
 import { spawnSync } from 'node:child_process'
 import {
@@ -51,6 +51,7 @@ export async function run(bench: BenchRun): Promise<void> {
       `${Math.round(rate).toLocaleString('en-US')} messages a second${memoryText(ours)}`,
     )
 
+    if (bench.has('again')) await runAgain(bench, vault, messages, bytes, share)
     if (!bench.has('vs-mu')) return
     rmSync(join(vault, '.paperknife'), { recursive: true })
     const home = join(folder, 'mu')
@@ -75,6 +76,42 @@ export async function run(bench: BenchRun): Promise<void> {
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+/** index.db made again beside extracts.db: no attachment is read, and it should take what reading the mail takes. */
+async function runAgain(
+  bench: BenchRun,
+  vault: string,
+  messages: number,
+  bytes: number,
+  share: number,
+): Promise<void> {
+  const words = [PROGRAM, 'index', vault, '--ocr', 'off', '--json']
+  const bare = await runWatched(process.execPath, [
+    ...words,
+    '--attachments',
+    'off',
+    '--index',
+    join(vault, '..', 'without-attachments'),
+  ])
+  bench.emit({
+    ...lineOf('paperknife, attachments off', bare, messages, bytes),
+    attachments: share,
+  })
+  rmSync(join(vault, '.paperknife', 'index.db'))
+  const again = await runWatched(process.execPath, words)
+  const { contents } = JSON.parse(again.stdout) as { contents: Record<string, number> }
+  if (Object.keys(contents).length > 0)
+    throw new Error(`attachments were read again: ${JSON.stringify(contents)}`)
+  bench.emit({
+    ...lineOf('paperknife, index.db made again', again, messages, bytes),
+    attachments: share,
+    overAttachmentsOff: round(again.ms / bare.ms),
+  })
+  bench.readme(
+    `Indexing them again after index.db was deleted (no attachment is read again)`,
+    `${round(again.ms / 1000)} s; the same mail without attachments: ${round(bare.ms / 1000)} s`,
+  )
 }
 
 /** One large mbox file: memory while it is indexed, and what ten more mails cost. */
@@ -110,7 +147,7 @@ async function runMbox(bench: BenchRun, megabytes: number): Promise<void> {
 }
 
 /** @returns messages written */
-export async function writeMbox(file: string, bytes: number): Promise<number> {
+async function writeMbox(file: string, bytes: number): Promise<number> {
   // Under another name until it is whole.
   const making = `${file}.making`
   writeFileSync(making, '')

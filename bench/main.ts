@@ -15,7 +15,7 @@ export const BENCHES: readonly Bench[] = [
   {
     name: 'index',
     summary: 'messages a second and memory while indexing generated mail',
-    flags: { messages: 'N', attachments: 'SHARE', 'vs-mu': '', mbox: 'MB', dir: 'DIR' },
+    flags: { messages: 'N', attachments: 'SHARE', again: '', 'vs-mu': '', mbox: 'MB', dir: 'DIR' },
     load: () => import('./index.js'),
   },
   {

@@ -4,8 +4,14 @@
  *
  * Not responsible for: the text of attachments that arrives later (rewrites.ts).
  */
-import { personLine } from '../fold/columns.js'
-import { COLUMNS, type FoldedColumns } from '../fold/columns.js'
+import {
+  COLUMNS,
+  foldAttachments,
+  foldFiles,
+  personLine,
+  type FoldedColumns,
+} from '../fold/columns.js'
+import { attachmentTexts } from './attachment-texts.js'
 import type { Contents } from './contents.js'
 import type { Connection } from './files.js'
 import { idsByMessageId, idsByPath, keyOf, uniqueOfPath } from './lookup.js'
@@ -25,6 +31,8 @@ function entry(row: EntryRow): EntryRow {
   return row.unique === '' ? { ...row, unique: uniqueOfPath(row.path) } : row
 }
 
+/** Characters of known attachments folded in one batch; the rest waits for its rewrite. About a fifth of a second. */
+const COMPLETED_CHARS = 4_000_000
 /** Rows of a transaction from which on it merges too. */
 const MERGED_ROWS = 50
 
@@ -65,6 +73,7 @@ export class Messages implements MessageStore {
   readonly #vocabulary: Vocabulary
   readonly #threads: Threads
   readonly #ids: RowIds
+  readonly #messageChars: number
   readonly #sql
 
   constructor(
@@ -73,7 +82,9 @@ export class Messages implements MessageStore {
     contents: Contents,
     words: Words,
     vocabulary: Vocabulary,
+    messageChars: number,
   ) {
+    this.#messageChars = messageChars
     this.#db = db
     this.#meta = meta
     this.#contents = contents
@@ -222,8 +233,9 @@ export class Messages implements MessageStore {
     }
   }
 
-  #change(removed: readonly number[], added: readonly MessageInput[]): number[] {
-    const known = this.#contents.register(added)
+  #change(removed: readonly number[], given: readonly MessageInput[]): number[] {
+    const known = this.#contents.register(given)
+    const added = this.#completed(given, known)
     let ids: number[] = []
     try {
       this.#db
@@ -261,6 +273,34 @@ export class Messages implements MessageStore {
     }
     if (removed.length > 0) this.clearOrphans()
     return ids
+  }
+
+  /**
+   * Messages whose contents were all read before, as in an index made again, with the words of these: they need not
+   * be written a second time. Not more of them than are folded in the time of a batch.
+   */
+  #completed(
+    added: readonly MessageInput[],
+    known: ReadonlyMap<string, number>,
+  ): readonly MessageInput[] {
+    let chars = 0
+    return added.map((message) => {
+      const { parts, columns, labels, revision = 0 } = message
+      if (revision > 0 || parts.length === 0 || chars > COMPLETED_CHARS) return message
+      if (!parts.every(({ hash }) => (known.get(hash) ?? 0) > 0)) return message
+      const texts = attachmentTexts(this.#contents, parts, this.#messageChars)
+      if (texts === undefined) return message
+      chars += texts.chars
+      return {
+        ...message,
+        revision: texts.revision,
+        columns: {
+          ...columns,
+          filenames: foldFiles(texts.files, labels),
+          attachments: foldAttachments(texts.attachments, this.#messageChars),
+        },
+      }
+    })
   }
 
   #insert(

@@ -8,6 +8,7 @@
  */
 import { foldColumns, type FoldedColumns, type FoldPerson } from '../fold/columns.js'
 import { unpackBody } from '../fold/texts.js'
+import { attachmentTexts } from './attachment-texts.js'
 import type { Contents } from './contents.js'
 import type { Connection } from './files.js'
 import type { Words } from './messages.js'
@@ -185,30 +186,9 @@ export class Rewrites implements RewriteStore {
       id * BODY_BLOCKS,
       id * BODY_BLOCKS + BODY_BLOCKS - 1,
     ) as Buffer[]
-    let revision = 0
-    const files: Array<{ name: string; type: string }> = []
-    const attachments: Array<Array<{ text: string }>> = []
-    let chars = 0
-    for (const part of this.#partsOf(id)) {
-      const content = this.#contents.byHash(part.hash)
-      files.push({ name: part.name, type: content?.type ?? part.declaredType })
-      if (content === undefined) continue
-      revision = Math.max(revision, content.revision)
-      const pages: Array<{ text: string }> = []
-      if (content.chars !== null && content.chars > 0) {
-        let hasText = false
-        for (const page of this.#contents.pages(content.id)) {
-          hasText = true
-          if (chars > this.#messageChars) break
-          chars += page.text.length
-          if (page.isContinued && pages.length > 0)
-            (pages.at(-1) as { text: string }).text += page.text
-          else pages.push({ text: page.text })
-        }
-        if (!hasText) return undefined
-      }
-      attachments.push(pages)
-    }
+    const texts = attachmentTexts(this.#contents, this.#partsOf(id), this.#messageChars)
+    if (texts === undefined) return undefined
+    const { files, attachments, revision } = texts
     const columns = foldColumns(
       {
         subject: message.subject,

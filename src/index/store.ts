@@ -212,7 +212,7 @@ function storeOver(files: WriterFiles, directory: string, messageChars: number):
   const contents = new Contents(extracts, extractsMeta, index)
   const words = new Words(index)
   const vocabulary = new Vocabulary(index, indexMeta)
-  const messages = new Messages(index, indexMeta, contents, words, vocabulary)
+  const messages = new Messages(index, indexMeta, contents, words, vocabulary, messageChars)
   const rewrites = new Rewrites(index, indexMeta, contents, words, vocabulary, messageChars)
   const idle = new Idle(index, extracts, indexMeta, vocabulary)
   let answers: Answers | undefined

@@ -584,8 +584,14 @@ describe('rewrites', () => {
     store.messages.add([letter({ files: ['a.pdf'] })])
     readAll(store, () => 'insurance')
     store.messages.add([letter({ files: ['a.pdf'] })])
-    expect(store.rewrites.run({ limit: 9 })).toEqual({ rewritten: 1, left: 0 })
+    // Written once, complete.
     expect(matches(directory, 'insurance')).toHaveLength(2)
+    expect(store.rewrites.run({ limit: 9 })).toEqual({ rewritten: 0, left: 0 })
+    // With one that is not known yet it waits for both.
+    store.messages.add([letter({ files: ['a.pdf', 'new.pdf'] })])
+    expect(matches(directory, 'insurance')).toHaveLength(2)
+    expect(store.rewrites.run({ limit: 9 })).toEqual({ rewritten: 1, left: 0 })
+    expect(matches(directory, 'insurance')).toHaveLength(3)
     store.close()
   })
 
