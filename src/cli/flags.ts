@@ -113,7 +113,7 @@ export const FLAGS: readonly Flag[] = [
     name: 'workers',
     kind: 'count',
     value: 'N',
-    default: 'processors, at most 4',
+    default: 'one less than the processors',
     help: 'threads that read documents',
     commands: READING,
   },

@@ -1,5 +1,5 @@
 /** `paperknife index`: reconcile, then read attachments until nothing is due. */
-import { openVault } from '../api.js'
+import { openVault, PipelineError } from '../api.js'
 import { EXIT, UsageError } from './exit.js'
 import type { Run } from './commands.js'
 import { checkOcr, sweepingOptions } from './options.js'
@@ -13,9 +13,23 @@ export const run: Run = async (given, { signal }) => {
   if (vaults.length > 1 && index !== undefined)
     throw new UsageError('--index is the place of one index: give one VAULT with it')
   let code: number = EXIT.done
+  let hasFailed = false
   for (const vault of vaults) {
     if (signal.aborted) break
     if (vaults.length > 1) note(`${plain(vault)}:`)
+    try {
+      code = Math.max(code, await indexOne(vault))
+    } catch (error) {
+      // A vault that is not there keeps nobody from the others.
+      const isGone = error instanceof PipelineError && error.code === 'E_VAULT_UNREADABLE'
+      if (vaults.length === 1 || !isGone) throw error
+      note(`paperknife: ${plain(error.message)}`)
+      hasFailed = true
+    }
+  }
+  return hasFailed ? EXIT.error : code
+
+  async function indexOne(vault: string): Promise<number> {
     const mail = await openVault({ vault, ...(index !== undefined && { index }), ...options })
     try {
       const progress = drawnProgress()
@@ -25,10 +39,9 @@ export const run: Run = async (given, { signal }) => {
       ).finally(() => progress.end())
       if (given.has('json')) await printJson({ vault, ...report })
       tellReport(report)
-      code = Math.max(code, exitCodeOf(report))
+      return exitCodeOf(report)
     } finally {
       await mail.close()
     }
   }
-  return code
 }

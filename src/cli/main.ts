@@ -7,7 +7,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { PipelineError } from '../part/errors.js'
-import { COMMANDS } from './commands.js'
+import { COMMANDS, type Command } from './commands.js'
 import { EXIT, UsageError } from './exit.js'
 import { nearest, parseArguments } from './flags.js'
 import { commandHelp, overview } from './help.js'
@@ -22,25 +22,14 @@ async function main(words: readonly string[]): Promise<number> {
     return EXIT.error
   }
   if (name === '--help' || name === '-h' || name === 'help') {
-    const about = COMMANDS.find((command) => command.name === rest[0])
-    await print(about ? commandHelp(about) : overview())
+    await print(rest[0] === undefined ? overview() : commandHelp(commandNamed(rest[0])))
     return EXIT.done
   }
   if (name === '--version' || name === '-V') {
     await print(version())
     return EXIT.done
   }
-  const command = COMMANDS.find((row) => row.name === name)
-  if (!command) {
-    const near = nearest(
-      name,
-      COMMANDS.map((row) => row.name),
-    )
-    throw new UsageError(
-      `there is no command ${name}${near ? `; did you mean ${near}?` : '; paperknife --help lists them'}`,
-    )
-  }
-
+  const command = commandNamed(name)
   const given = parseArguments(command.name, rest)
   if (given.has('help')) {
     await print(commandHelp(command))
@@ -72,6 +61,19 @@ async function main(words: readonly string[]): Promise<number> {
     if (stop.signal.aborted) return stoppedBy ?? EXIT.done
     throw error
   }
+}
+
+/** @throws {UsageError} with the command that may have been meant */
+function commandNamed(name: string): Command {
+  const command = COMMANDS.find((row) => row.name === name)
+  if (command) return command
+  const near = nearest(
+    name,
+    COMMANDS.map((row) => row.name),
+  )
+  throw new UsageError(
+    `there is no command ${name}${near ? `; did you mean ${near}?` : '; paperknife --help lists them'}`,
+  )
 }
 
 function version(): string {

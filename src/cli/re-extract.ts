@@ -25,6 +25,7 @@ export const run: Run = async (given, { signal }) => {
     const swept = await mail
       .sweep({ signal, onProgress: progress.onProgress })
       .finally(() => progress.end())
+    if (given.has('json')) await printJson({ vault: given.positional[0], ...swept })
     tellReport(swept)
     return exitCodeOf(swept)
   } finally {

@@ -8,13 +8,13 @@ export const SEPARATES = 0
 /** A–Z, a–z, 0–9. */
 export const ASCII = 1
 /** Letters, digits and marks of scripts with spaces, and whatever NFKC changes: folded by cluster. */
-export const WORD = 2
+const WORD = 2
 /** A character of a script matched in pairs that folding leaves as it is. */
 export const PAIRED = 3
 /** Dropped without ending a word: soft hyphens, zero-width and bidi marks, variation selectors, tatweel. */
 export const IGNORED = 4
 /** First half of a surrogate pair with its second half still to be looked at. */
-export const HIGH = 5
+const HIGH = 5
 
 const PAIRED_SCRIPT =
   /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Bopo}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}]/u
@@ -26,7 +26,7 @@ const DROPPED = /[\p{Cf}\p{Default_Ignorable_Code_Point}\u0640]/u
 const NO_LETTERS = '\u2120\u2122\u02bc\u02bb\u02b9\u02ba\u02bd\u02c8\u02d0\u0374\u037a\u1fbf\u1ffe'
 
 /** Class of one character of any plane. @param character one code point; a lone surrogate SEPARATES */
-export function classify(character: string): number {
+function classify(character: string): number {
   const code = character.codePointAt(0) as number
   if (code < 128) return /[a-z0-9]/i.test(character) ? ASCII : SEPARATES
   if (code >= 0xd800 && code <= 0xdfff) return SEPARATES

@@ -2,6 +2,7 @@
  * Address lists: From, To, Cc, Bcc. RFC 5322 section 3.4 with what mail really holds: encoded words
  * in quotes, commas in unquoted names, groups, comments as names, names without address.
  */
+import { withoutComments } from './comments.js'
 import type { Person } from './message.js'
 import { decodeWords } from './words.js'
 
@@ -106,7 +107,7 @@ function personOf(
     address = words[found] ?? ''
     name = words.filter((_, i) => i !== found).join(' ')
   }
-  if (address.includes('(')) address = withoutComments(address)
+  address = withoutComments(address)
   // `<@relay.example:person@example.org>`: an obsolete route
   if (address.startsWith('@')) address = address.replace(/^@[^:]*:/, '')
   address = decodeWords(address, charset)
@@ -120,15 +121,4 @@ function personOf(
   if (single) shown = (single[1] as string).trim()
   if (address === '' && shown === '') return undefined
   return { name: shown, address }
-}
-
-function withoutComments(text: string): string {
-  let depth = 0
-  let out = ''
-  for (const c of text) {
-    if (c === '(') depth++
-    else if (c === ')') depth = Math.max(0, depth - 1)
-    else if (depth === 0) out += c
-  }
-  return out
 }

@@ -5,6 +5,8 @@
  * everywhere. What cannot be read is null, never a guess of `Date.parse`.
  */
 
+import { withoutComments } from './comments.js'
+
 const MONTHS = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ')
 
 /** Hours from UTC; RFC 5322 section 4.3 and the names seen in mail. Military letters say nothing (RFC 5322). */
@@ -87,16 +89,4 @@ function seconds(
   if (y < 1900 || y > 9999) return null
   const at = Date.UTC(y, mo, day, hour, minute, Math.min(second, 59))
   return Math.floor(at / 1000) - minutesEast * 60
-}
-
-function withoutComments(text: string): string {
-  if (!text.includes('(')) return text
-  let depth = 0
-  let out = ''
-  for (const c of text) {
-    if (c === '(') depth++
-    else if (c === ')') depth = Math.max(0, depth - 1)
-    else if (depth === 0) out += c
-  }
-  return out
 }

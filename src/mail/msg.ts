@@ -5,12 +5,10 @@
  * Not responsible for: a body that exists as RTF alone and holds no HTML; it becomes a part, which
  * extract/ reads.
  */
-import { createHash } from 'node:crypto'
 import { createRequire } from 'node:module'
 import iconv from 'iconv-lite'
 import type * as msgreader from '@kenjiuno/msgreader'
 import type * as rtfStreamParser from 'rtf-stream-parser'
-import type { Limits } from '../part/limits.js'
 import { parseAddresses } from './addresses.js'
 import { decodeText, encodingNamed } from './charset.js'
 import { checkCompound } from './compound.js'
@@ -19,15 +17,10 @@ import { parseDate } from './dates.js'
 import { all, first, parseHead, type Head } from './head.js'
 import { htmlText } from './html.js'
 import type { Message, Part, Person } from './message.js'
+import { partOf, type ParseOptions } from './part-of.js'
 
 type FieldsData = msgreader.FieldsData
 type Reader = InstanceType<typeof msgreader.default.default>
-
-export interface MsgOptions {
-  readonly limits: Limits
-  /** Parts whose bytes are handed out. */
-  readonly want?: ReadonlySet<string> | 'none' | 'all'
-}
 
 /** Whether the bytes are an OLE compound file, which a .msg is. */
 export function isCompoundFile(bytes: Uint8Array): boolean {
@@ -39,7 +32,7 @@ export function isCompoundFile(bytes: Uint8Array): boolean {
  *
  * @returns never throws for what the file holds; a damaged one gives what could be read, and `problems`
  */
-export function parseMsg(bytes: Uint8Array, options: MsgOptions): Message {
+export function parseMsg(bytes: Uint8Array, options: ParseOptions): Message {
   const problems: string[] = []
   let reader: Reader | undefined
   let fields: FieldsData = { dataType: null }
@@ -102,7 +95,7 @@ function readAttachments(
   reader: Reader | undefined,
   fields: FieldsData,
   parts: Part[],
-  options: MsgOptions,
+  options: ParseOptions,
   problems: string[],
 ): void {
   let left = ATTACHMENT_BYTES
@@ -145,7 +138,7 @@ function readAttachments(
 function bodyOf(
   fields: FieldsData,
   parts: Part[],
-  options: MsgOptions,
+  options: ParseOptions,
   problems: string[],
 ): string {
   const most = options.limits.messageChars
@@ -392,22 +385,6 @@ function codePage(page: number | undefined): string {
   if (page === 20866) return 'koi8-r'
   if (page >= 28591 && page <= 28606) return `iso-8859-${page - 28590}`
   return encodingNamed(`cp${page}`) ?? ''
-}
-
-function partOf(
-  bytes: Buffer,
-  about: Omit<Part, 'hash' | 'size' | 'bytes'>,
-  options: MsgOptions,
-): Part {
-  const { limits, want = 'none' } = options
-  const hash = createHash('sha256').update(bytes).digest('hex')
-  const isWanted = want === 'all' || (want !== 'none' && want.has(hash))
-  return {
-    ...about,
-    hash,
-    size: bytes.length,
-    ...(isWanted && bytes.length <= limits.partBytes && { bytes }),
-  }
 }
 
 function oneLine(text: string): string {

@@ -5,8 +5,6 @@
  * the leaves are (body text or documents), and they are decoded, hashed and bounded. A mail broken in
  * any way gives a Message with what could be read and `problems`. Knows no disk.
  */
-import { createHash } from 'node:crypto'
-import type { Limits } from '../part/limits.js'
 import { parseAddresses } from './addresses.js'
 import { takeBlocks } from './blocks.js'
 import { decodeText } from './charset.js'
@@ -18,16 +16,11 @@ import { htmlText } from './html.js'
 import { readLenientTree } from './lenient.js'
 import type { Message, Part, Person } from './message.js'
 import { isCompoundFile, parseMsg } from './msg.js'
+import { partOf, type ParseOptions } from './part-of.js'
 import { readPlainTree } from './plain.js'
 import { decodeTransfer, encodingOf, measureTransfer } from './transfer.js'
 import type { Leaf, Tree } from './tree.js'
 import { decodeWords } from './words.js'
-
-export interface ParseOptions {
-  readonly limits: Limits
-  /** Parts whose bytes are handed out: by hash, all, or none. Default `'none'`. */
-  readonly want?: ReadonlySet<string> | 'none' | 'all'
-}
 
 /**
  * Parses one mail.
@@ -198,21 +191,6 @@ function decodeLeaf(raw: Buffer, encoding: string): Buffer {
     if (file) return file.bytes
   }
   return decodeTransfer(raw, encoding)
-}
-
-function partOf(
-  bytes: Buffer,
-  about: Omit<Part, 'hash' | 'size' | 'bytes'>,
-  { limits, want = 'none' }: ParseOptions,
-): Part {
-  const hash = createHash('sha256').update(bytes).digest('hex')
-  const isWanted = want === 'all' || (want !== 'none' && want.has(hash))
-  return {
-    ...about,
-    hash,
-    size: bytes.length,
-    ...(isWanted && bytes.length <= limits.partBytes && { bytes }),
-  }
 }
 
 /** RFC 2046 section 5.1.5: inside a digest a part without a type is a message. */

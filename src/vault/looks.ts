@@ -50,7 +50,7 @@ export function kindByBytes(head: Buffer, name: string): FileKind {
 }
 
 /** `From sender date`: the separator of an mbox file at its very start. */
-export const MBOX_LINE =
+const MBOX_LINE =
   /^From (?:\S.{0,300}? )?(?:[A-Z][a-z]{2},? )?(?:[A-Z][a-z]{2} {1,2}\d{1,2}|\d{1,2} [A-Z][a-z]{2}) .{0,60}\d{4}.{0,40}\r?\n|^From - .{0,40}\r?\n/
 
 /** Fields that mail has and other texts with colons hardly do. */

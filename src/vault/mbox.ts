@@ -21,7 +21,7 @@ const HEAD = 64 * 1024
 const TOP = 2048
 
 /** A separator line, without its line end; the date may stand with or without zone and seconds. */
-export const SEPARATOR =
+const SEPARATOR =
   /^From (?:- |\S.{0,300}? |)(?:[A-Z][a-z]{2},? {1,2})?(?:[A-Z][a-z]{2} {1,2}\d{1,2}|\d{1,2} [A-Z][a-z]{2}) .{0,60}\d{4}|^From - *$/
 const FIELD = /^(?:[\x21-\x39\x3b-\x7e]{1,100}[ \t]*:|>?From )/
 

@@ -212,6 +212,20 @@ describe('other ways to show hits', () => {
   })
 })
 
+test('of several vaults, one that is not there keeps nobody from the others', () => {
+  const { stdout, stderr, status } = paperknife(
+    'index',
+    'nowhere',
+    'mail',
+    '--ocr',
+    'off',
+    '--json',
+  )
+  expect(stderr).toMatch(/there is no vault at .*nowhere/)
+  expect(lines(stdout)).toMatchObject([{ vault: 'mail', messages: { total: 32 } }])
+  expect(status).toBe(2)
+})
+
 test('a second index changes nothing', () => {
   const { stdout, status } = paperknife('index', 'mail', '--ocr', 'off', '--json')
   const [report] = lines(stdout) as [{ messages: Json; contents: Json }]
@@ -411,6 +425,12 @@ test('doctor lists engines and languages, and fails when one that is wanted is m
   const lost = paperknife('doctor', '--languages', 'klingon', '--json')
   expect(lines(lost.stdout)[0]?.problem).toMatch(/klingon/)
   expect(lost.status).toBe(2)
+})
+
+test('help of a command that is none says so', () => {
+  const { stderr, status } = paperknife('help', 'serach')
+  expect(stderr).toContain('there is no command serach; did you mean search?')
+  expect(status).toBe(2)
 })
 
 test('help and version go to standard output and exit with 0', () => {
