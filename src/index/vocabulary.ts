@@ -125,41 +125,46 @@ export class Vocabulary {
    */
   #putNew(): void {
     const { words, fresh } = this.#counts
-    const lacking = [...fresh].filter((slot) => {
+    const changed: number[] = []
+    const added: number[] = []
+    for (const slot of fresh) {
       const known = this.#mask.get(words[slot]) as number | undefined
-      return known === undefined || (this.#counts.maskOf(slot) & ~known) !== 0
-    })
+      if (known === undefined) added.push(slot)
+      else if ((this.#counts.maskOf(slot) & ~known) !== 0) changed.push(slot)
+    }
     fresh.clear()
-    this.#put(lacking)
+    this.#put(changed)
+    this.#add(this.#sorted(added))
   }
 
-  /** Sorted, so that the pages of the table are touched one after the other. */
   #put(slots: number[]): void {
     const { words, messages, newest } = this.#counts
     const added: number[] = []
-    slots.sort((a, b) => ((words[a] as string) < (words[b] as string) ? -1 : 1))
-    for (const slot of slots) {
-      const done = this.#update.run(
-        messages[slot],
-        this.#counts.maskOf(slot),
-        newest[slot],
-        words[slot],
-      )
+    for (const slot of this.#sorted(slots)) {
+      const mask = this.#counts.maskOf(slot)
+      const done = this.#update.run(messages[slot], mask, newest[slot], words[slot])
       if (done.changes === 0) added.push(slot)
       else messages[slot] = 0
     }
-    for (const slot of added) {
+    this.#add(added)
+  }
+
+  #add(slots: readonly number[]): void {
+    const { words, messages, newest } = this.#counts
+    for (const slot of slots) {
       const word = words[slot] as string
       const count = Math.max(1, messages[slot] as number)
-      const { lastInsertRowid } = this.#insert.run(
-        word,
-        count,
-        this.#counts.maskOf(slot),
-        newest[slot],
-      )
+      const mask = this.#counts.maskOf(slot)
+      const { lastInsertRowid } = this.#insert.run(word, count, mask, newest[slot])
       this.#insertGram.run(lastInsertRowid, padded(word))
       messages[slot] = 0
     }
+  }
+
+  /** In the order of the table's index, so that its pages are touched one after the other. */
+  #sorted(slots: number[]): number[] {
+    const { words } = this.#counts
+    return slots.sort((a, b) => ((words[a] as string) < (words[b] as string) ? -1 : 1))
   }
 }
 
