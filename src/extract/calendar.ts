@@ -70,12 +70,20 @@ export const calendar: Extractor = {
 
 /** Joins folded lines: a line end and one blank (RFC 5545 3.1), and soft breaks of quoted-printable (vCard 2.1). */
 function unfold(text: string): string {
-  const lines = text.replace(/\r\n?/g, '\n')
-  return lines
-    .replace(/\n[ \t]/g, '')
-    .replace(/^([^:\n]*QUOTED-PRINTABLE[^:\n]*:.*(?:=\n.*)+)/gim, (line) =>
-      line.replace(/=\n/g, ''),
-    )
+  const lines = text.replace(/\r\n?/g, '\n').replace(/\n[ \t]/g, '')
+  if (!/QUOTED-PRINTABLE/i.test(lines)) return lines
+  let isQuoted = false
+  let isOpen = false
+  let unfolded = ''
+  for (const line of lines.split('\n')) {
+    if (!isOpen) {
+      const head = line.slice(0, HEAD_CHARS)
+      isQuoted = /QUOTED-PRINTABLE/i.test(head.slice(0, Math.max(0, head.indexOf(':'))))
+    }
+    isOpen = isQuoted && line.endsWith('=')
+    unfolded += isOpen ? line.slice(0, -1) : `${line}\n`
+  }
+  return unfolded
 }
 
 /** Text of an event that is remembered, so as not to write the same twice. */

@@ -167,3 +167,9 @@ test('a letter under a million marks keeps thirty of them', async () => {
   expect(letter).toHaveLength(31)
   expect(next).toBe('next')
 })
+
+// A pattern went on from each of the marks to the line's end.
+test('a line of thousands of quoted-printable marks costs what its length costs', async () => {
+  const card = `BEGIN:VCARD\nNOTE;ENCODING=QUOTED-PRINTABLE:K=C3=A4=\nse=20=\nund Brot\nX${'QUOTED-PRINTABLE'.repeat(100_000)}\nFN:Ann\nEND:VCARD\n`
+  expect(await text(card, 'a.vcf')).toBe('Käse und Brot\nAnn\n\n')
+})
