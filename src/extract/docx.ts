@@ -9,6 +9,7 @@ import { posix } from 'node:path'
 import { Declined, type Context, type Extractor, type Facts, type Source } from './extractor.js'
 import { Alternates } from './office/alternates.js'
 import { alternativeText, alternativeTexts, readChart, readSmartArt } from './office/drawing.js'
+import { EquationReader } from './office/equation.js'
 import { Flow } from './office/flow.js'
 import { Inside } from './office/inside.js'
 import {
@@ -134,6 +135,7 @@ class WordHandler implements XmlHandler {
   #instruction = ''
   #choices: string[] = []
   #choice = 0
+  #equation: EquationReader | undefined
 
   constructor(document: WordDocument, relationships: Relationships, flow: Flow) {
     this.#document = document
@@ -142,9 +144,13 @@ class WordHandler implements XmlHandler {
   }
 
   open(name: string, xml: XmlScanner): void {
+    this.#equation?.open(name, xml)
     switch (name) {
       case 't':
         this.#isText = true
+        return
+      case 'oMath':
+        this.#equation ??= new EquationReader()
         return
       case 'r':
       case 'p':
@@ -228,16 +234,25 @@ class WordHandler implements XmlHandler {
         this.#choices.push(xml.attribute('val') ?? '')
         return
       default:
-        if (PROPERTIES.has(name)) xml.skip()
-        else this.#alternates.open(name, xml)
+        if (PROPERTIES.has(name)) {
+          this.#equation?.close(name)
+          xml.skip()
+        } else this.#alternates.open(name, xml)
     }
   }
 
   close(name: string, xml: XmlScanner): void {
+    this.#equation?.close(name)
     switch (name) {
       case 't':
         this.#isText = false
         return
+      case 'oMath': {
+        const latex = this.#equation?.latex()
+        this.#equation = undefined
+        if (latex !== undefined) this.#flow.behind(latex)
+        return
+      }
       case 'instrText':
         this.#isInstruction = false
         return
@@ -263,6 +278,7 @@ class WordHandler implements XmlHandler {
   }
 
   text(text: string): void {
+    this.#equation?.text(text)
     if (this.#isText) this.#flow.text(text)
     else if (this.#isInstruction && this.#instruction.length < 4_000) this.#instruction += text
   }

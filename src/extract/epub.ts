@@ -42,7 +42,8 @@ async function readBook(source: Source, sink: TextSink, context: Context): Promi
       pack.note(`${posix.basename(chapter)} is missing`)
       continue
     }
-    await context.nested(bytes, posix.basename(chapter), 'application/xhtml+xml', {
+    const shown = chapter === book?.navigation ? withNavigation(bytes) : bytes
+    await context.nested(shown, posix.basename(chapter), 'application/xhtml+xml', {
       transparent: true,
     })
     sink.write('\n')
@@ -67,9 +68,17 @@ async function readBook(source: Source, sink: TextSink, context: Context): Promi
   }
 }
 
+/** What the navigation document hides in its page a reading system shows in its own list (EPUB 3.3, 7.4.2.5). */
+function withNavigation(bytes: Buffer): Buffer {
+  const page = bytes.toString('utf8')
+  const shown = page.replace(/(<nav\b[^>]*?)\shidden(?:\s*=\s*(?:"[^"]*"|'[^']*'))?/gi, '$1')
+  return shown === page ? bytes : Buffer.from(shown)
+}
+
 interface Book {
   /** Member names in the order of the spine. */
   chapters: string[]
+  navigation: string | undefined
   pictures: string[]
   metadata: readonly SmallElement[]
 }
@@ -106,7 +115,13 @@ async function readPackageDocument(pack: OfficePackage): Promise<Book | undefine
   const pictures = items
     .filter((item) => /^image\/(?!svg)/i.test(item['media-type'] ?? ''))
     .map((item) => member(item.href))
-  return { chapters: [...new Set(chapters)], pictures, metadata }
+  const navigation = items.find((item) => /(?:^|\s)nav(?:\s|$)/.test(item.properties ?? ''))
+  return {
+    chapters: [...new Set(chapters)],
+    navigation: navigation && member(navigation.href),
+    pictures,
+    metadata,
+  }
 }
 
 async function parse(pack: OfficePackage, name: string): Promise<SmallElement | undefined> {

@@ -6,3 +6,12 @@ const GIVEN_BY_PROGRAM =
 export function isGivenByProgram(value: string): boolean {
   return GIVEN_BY_PROGRAM.test(value)
 }
+
+/** Names that programs give to new sheets. */
+const GIVEN_SHEET_NAME =
+  /^(?:sheet|tabelle|feuil|feuille|hoja|blad|planilha|folha|foglio|arkusz|лист|ark|munka|list|taul|taulukko|シート|工作表)_?\d+$/i
+
+/** Whether a sheet is called as programs call their first ones: `Sheet1`, `Tabelle2`. */
+export function isGivenSheetName(name: string): boolean {
+  return GIVEN_SHEET_NAME.test(name)
+}

@@ -9,6 +9,7 @@
  */
 import { Fields, records, rkNumber, type BiffRecord } from './biff/records.js'
 import { Declined, type Context, type Extractor, type Facts, type Source } from './extractor.js'
+import { isGivenSheetName } from './given-by-program.js'
 import { builtInFormat, NumberFormat } from './office/number-format.js'
 import { readPictures } from './office-art.js'
 import { decryptStream, openRc4 } from './office-rc4.js'
@@ -93,9 +94,6 @@ const BOFS = new Set([0x09, 0x209, 0x409, ID.bof])
 /** Kinds of substreams, in BOF. */
 const GLOBALS = 0x05
 const VISUAL_BASIC = 0x06
-/** Names that Excel gives to sheets. */
-const GIVEN_NAME =
-  /^(sheet|tabelle|feuil|hoja|blad|planilha|foglio|arkusz|лист|ark|munka|list|taul)\d+$/i
 /** Programs that name every column fill workbooks with names; a person gives a few. */
 const NAMES_GIVEN_BY_HAND = 20
 /** The page number with its word, as programs put it there. */
@@ -204,7 +202,7 @@ class Workbook {
     this.#sink.page(this.sheetCount)
     const name = this.#sheetNames.get(at) ?? this.#namesInOrder[this.sheetCount - 1]
     this.#title = kind === VISUAL_BASIC ? '' : (name ?? '')
-    if (!GIVEN_NAME.test(this.#title)) this.#writeTitle()
+    if (!isGivenSheetName(this.#title)) this.#writeTitle()
   }
 
   /** The name stands above what the sheet holds; an empty sheet with the name Excel gave it has no text. */

@@ -7,6 +7,7 @@
  */
 import { Cut } from './budget.js'
 import { Declined, type Context, type Extractor, type Facts, type Source } from './extractor.js'
+import { isGivenSheetName } from './given-by-program.js'
 import { Flow } from './office/flow.js'
 import { Inside } from './office/inside.js'
 import { builtInFormat, NumberFormat } from './office/number-format.js'
@@ -74,7 +75,7 @@ async function readExcel(source: Source, sink: TextSink, context: Context): Prom
   const links = new Set<string>()
   for (const [at, { name, part }] of sheets.entries()) {
     sink.page(at + 1)
-    sink.line(name)
+    if (!isGivenSheetName(name)) sink.line(name)
     const sheet = new SheetHandler(sink, context, strings.strings, styles, workbook.is1904)
     try {
       await scan(part, sheet)
@@ -132,7 +133,8 @@ class WorkbookHandler implements XmlHandler {
     else if (name === 'definedName') {
       const defined = xml.attribute('name') ?? ''
       if (
-        !defined.startsWith('_') &&
+        !/^_|^Z_[0-9A-F]{8}_|\.wvu\./i.test(defined) &&
+        !/^(?:1|true|on)$/.test(xml.attribute('hidden') ?? '') &&
         this.definedNames.length < 10_000 &&
         !this.definedNames.includes(defined)
       )

@@ -2,7 +2,9 @@
 import type { Context } from '../extractor.js'
 import type { TextSink } from '../sink.js'
 import type { XmlHandler, XmlScanner } from '../xml.js'
+import { isGivenSheetName } from '../given-by-program.js'
 import { alternativeText } from './drawing.js'
+import { EquationReader } from './equation.js'
 import { Flow } from './flow.js'
 import { inReadingOrder } from './reading-order.js'
 import { SHAPES_MAX, type Shape } from './shapes.js'
@@ -102,6 +104,7 @@ export class ContentHandler implements XmlHandler {
   #comment: string | undefined
   #comments: string[] = []
   #inChart = false
+  #equation: EquationReader | undefined
 
   constructor(kind: OpenDocumentKind, flow: Flow, sink: TextSink, context: Context) {
     this.#kind = kind
@@ -119,7 +122,11 @@ export class ContentHandler implements XmlHandler {
   }
 
   open(name: string, xml: XmlScanner): void {
+    if (this.#equation) return this.#equation.open(name, xml)
     switch (name) {
+      case 'math':
+        this.#equation = new EquationReader()
+        return
       case 'p':
       case 'h':
         if (this.#paragraphs > 0) this.#enterBox()
@@ -187,6 +194,11 @@ export class ContentHandler implements XmlHandler {
   }
 
   close(name: string, xml: XmlScanner): void {
+    if (this.#equation) {
+      this.#equation.close(name)
+      if (name === 'math') this.#closeEquation(this.#equation)
+      return
+    }
     switch (name) {
       case 'p':
       case 'h':
@@ -241,7 +253,10 @@ export class ContentHandler implements XmlHandler {
   }
 
   text(text: string): void {
-    if (this.#alternative !== undefined) this.#alternative += text
+    if (this.#equation) {
+      this.#equation.text(text)
+      if (this.#equation.isInLeaf) this.#write(text.replace(/[ \t\r\n]+/g, ' '))
+    } else if (this.#alternative !== undefined) this.#alternative += text
     else if (this.#paragraphs > 0) this.#write(text.replace(/[ \t\r\n]+/g, ' '))
   }
 
@@ -276,7 +291,9 @@ export class ContentHandler implements XmlHandler {
     if (this.#kind !== 'spreadsheet' || xml.parent !== 'spreadsheet') return
     this.#flow.end()
     this.#sink.page(++this.#pageNumber)
-    this.#flow.text(xml.attribute('name') ?? '')
+    const title = xml.attribute('name') ?? ''
+    if (isGivenSheetName(title)) return
+    this.#flow.text(title)
     this.#flow.newline()
   }
 
@@ -341,6 +358,13 @@ export class ContentHandler implements XmlHandler {
       return
     this.#flow.end()
     this.#flow = this.#outer
+  }
+
+  #closeEquation(equation: EquationReader): void {
+    this.#equation = undefined
+    const latex = equation.latex()
+    if (latex !== undefined) this.#flow.behind(latex)
+    if (this.#paragraphs === 0) this.#flow.paragraph()
   }
 
   #closeAlternative(): void {

@@ -6,6 +6,7 @@ import type { Context } from '../extractor.js'
 import type { XmlHandler, XmlScanner } from '../xml.js'
 import { Alternates } from './alternates.js'
 import { alternativeTexts, readChart, readSmartArt } from './drawing.js'
+import { EquationReader } from './equation.js'
 import { Flow } from './flow.js'
 import type { OfficePackage, Relationships } from './package.js'
 
@@ -58,6 +59,7 @@ export class ShapeHandler implements XmlHandler {
   #inTransform = false
   #isText = false
   #isHiddenField = false
+  #equation: EquationReader | undefined
   #count = 0
 
   open(name: string, xml: XmlScanner): void {
@@ -82,7 +84,11 @@ export class ShapeHandler implements XmlHandler {
       return
     }
     const { shape, flow } = top
+    this.#equation?.open(name, xml)
     switch (name) {
+      case 'oMath':
+        this.#equation ??= new EquationReader()
+        return
       case 't':
         this.#isText = !this.#isHiddenField
         return
@@ -118,15 +124,24 @@ export class ShapeHandler implements XmlHandler {
       case 'relIds':
         return refer(shape, flow, 'smart-art', xml.relation('dm'))
       default:
-        if (PROPERTIES.has(name)) xml.skip()
-        else this.#alternates.open(name, xml)
+        if (PROPERTIES.has(name)) {
+          this.#equation?.close(name)
+          xml.skip()
+        } else this.#alternates.open(name, xml)
     }
   }
 
   close(name: string): void {
     const top = this.#open[this.#open.length - 1]
     if (!top) return this.#alternates.close(name)
+    this.#equation?.close(name)
     switch (name) {
+      case 'oMath': {
+        const latex = this.#equation?.latex()
+        this.#equation = undefined
+        if (latex !== undefined) top.flow.behind(latex)
+        return
+      }
       case 't':
         this.#isText = false
         return
@@ -153,6 +168,7 @@ export class ShapeHandler implements XmlHandler {
   }
 
   text(text: string): void {
+    this.#equation?.text(text)
     if (this.#isText) this.#open[this.#open.length - 1]?.flow.text(text)
   }
 }
