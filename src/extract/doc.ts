@@ -9,6 +9,7 @@
 import { Declined, type Context, type Extractor, type Facts } from './extractor.js'
 import type { TextSink } from './sink.js'
 import { decodeCodePage, FONT_CODE_PAGES } from './codepage.js'
+import { rubyBase } from './office/field.js'
 import { decryptStream, openRc4 } from './office-rc4.js'
 import { readPictures } from './office-art.js'
 import { OleFile } from './ole.js'
@@ -17,7 +18,7 @@ import { writeOleProperties } from './ole-properties.js'
 
 export const doc: Extractor = {
   name: 'doc',
-  version: 1,
+  version: 2,
   title: 'Word 6 to 2003 (doc, dot)',
   types: ['application/msword'],
   extensions: ['doc', 'dot'],
@@ -381,7 +382,11 @@ class Story {
         }
       } else if (code === 0x15) {
         const field = fields.pop()
-        if (field?.isInstruction) instructions--
+        if (field?.isInstruction) {
+          instructions--
+          const base = rubyBase(field.says)
+          if (base && instructions === 0) line += base
+        }
       } else if (instructions === 0) {
         const shown = code === CELL_END && line.endsWith('\t') ? '\n' : SHOWN[code]
         if (shown === '\n') endLine()

@@ -10,6 +10,7 @@ import { Declined, type Context, type Extractor, type Facts, type Source } from 
 import { Alternates } from './office/alternates.js'
 import { alternativeText, alternativeTexts, readChart, readSmartArt } from './office/drawing.js'
 import { EquationReader } from './office/equation.js'
+import { rubyBase } from './office/field.js'
 import { Flow } from './office/flow.js'
 import { Inside } from './office/inside.js'
 import {
@@ -25,7 +26,7 @@ import { scanEntry, type XmlHandler, type XmlScanner } from './xml.js'
 
 export const docx: Extractor = {
   name: 'docx',
-  version: 1,
+  version: 2,
   title: 'Word (docx, docm, dotx, dotm)',
   types: [
     'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
@@ -121,6 +122,9 @@ const PROPERTIES = new Set([
   'rt',
 ])
 
+/** Fields open at one time; more are damage. */
+const FIELDS_MAX = 1_000
+
 class WordHandler implements XmlHandler {
   readonly #document: WordDocument
   readonly #relationships: Relationships
@@ -132,7 +136,10 @@ class WordHandler implements XmlHandler {
   #waiting: Array<() => Promise<void>> = []
   #isText = false
   #isInstruction = false
-  #instruction = ''
+  /** Open complex fields, innermost last. */
+  #fields: Array<{ isInstruction: boolean; says: string }> = []
+  /** How many of them are at their instruction: what stands there, results of inner fields too, is not shown. */
+  #instructions = 0
   #choices: string[] = []
   #choice = 0
   #equation: EquationReader | undefined
@@ -176,9 +183,7 @@ class WordHandler implements XmlHandler {
         this.#isInstruction = true
         return
       case 'fldChar':
-        if (xml.attribute('fldCharType') === 'begin') this.#instruction = ''
-        else this.#fieldLink(this.#instruction)
-        return
+        return this.#fieldMark(xml.attribute('fldCharType') ?? '')
       case 'fldSimple':
         return this.#fieldLink(xml.attribute('instr') ?? '')
       case 'sdt':
@@ -257,6 +262,9 @@ class WordHandler implements XmlHandler {
         this.#isInstruction = false
         return
       case 'p':
+        // a field without a result must not swallow what follows its paragraph
+        this.#fields.length = 0
+        this.#instructions = 0
         this.#flow.paragraph()
         if (this.#waiting.length > 0 && !this.#flow.isInBox) xml.pause()
         return
@@ -279,8 +287,12 @@ class WordHandler implements XmlHandler {
 
   text(text: string): void {
     this.#equation?.text(text)
-    if (this.#isText) this.#flow.text(text)
-    else if (this.#isInstruction && this.#instruction.length < 4_000) this.#instruction += text
+    if (this.#isText) {
+      if (this.#instructions === 0) this.#flow.text(text)
+    } else if (this.#isInstruction) {
+      const field = this.#fields[this.#fields.length - 1]
+      if (field && field.says.length < 4_000) field.says += text
+    }
   }
 
   /** Reads the parts that stand behind the paragraph that is over. */
@@ -308,10 +320,28 @@ class WordHandler implements XmlHandler {
     }
   }
 
+  /** The marks of a complex field: begin, instruction, separate, result, end. */
+  #fieldMark(type: string): void {
+    if (type === 'begin') {
+      if (this.#fields.length >= FIELDS_MAX) return
+      this.#fields.push({ isInstruction: true, says: '' })
+      this.#instructions++
+      return
+    }
+    const field = this.#fields[this.#fields.length - 1]
+    if (field?.isInstruction) {
+      field.isInstruction = false
+      this.#instructions--
+      this.#fieldLink(field.says)
+      const base = type === 'end' ? rubyBase(field.says) : undefined
+      if (base && this.#instructions === 0) this.#flow.text(base)
+    }
+    if (type === 'end') this.#fields.pop()
+  }
+
   /** HYPERLINK "target" of a field. */
   #fieldLink(instruction: string): void {
     const target = /^\s*HYPERLINK\s+"([^"]+)"/.exec(instruction)?.[1]
     if (target) this.#document.links.add(target)
-    this.#instruction = ''
   }
 }

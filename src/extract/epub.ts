@@ -13,7 +13,7 @@ import type { TextSink } from './sink.js'
 
 export const epub: Extractor = {
   name: 'epub',
-  version: 1,
+  version: 2,
   title: 'EPUB books',
   types: ['application/epub+zip'],
   extensions: ['epub'],

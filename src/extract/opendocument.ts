@@ -21,7 +21,7 @@ const KINDS = ['text', 'spreadsheet', 'presentation', 'graphics'] as const
 
 export const opendocument: Extractor = {
   name: 'opendocument',
-  version: 1,
+  version: 2,
   title: 'OpenDocument (odt, ods, odp, odg, their templates and flat forms)',
   types: [
     ...KINDS.flatMap((kind) => [

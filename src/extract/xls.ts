@@ -10,6 +10,7 @@
 import { Fields, records, rkNumber, type BiffRecord } from './biff/records.js'
 import { Declined, type Context, type Extractor, type Facts, type Source } from './extractor.js'
 import { isGivenSheetName } from './given-by-program.js'
+import { isGivenName, NAMES_MAX, writeNames } from './office/defined-names.js'
 import { builtInFormat, NumberFormat } from './office/number-format.js'
 import { readPictures } from './office-art.js'
 import { decryptStream, openRc4 } from './office-rc4.js'
@@ -21,7 +22,7 @@ import { marginText } from './xlsx.js'
 
 export const xls: Extractor = {
   name: 'xls',
-  version: 1,
+  version: 2,
   title: 'Excel 2 to 2003 (xls, xlt)',
   types: ['application/vnd.ms-excel'],
   extensions: ['xls', 'xlt'],
@@ -94,10 +95,6 @@ const BOFS = new Set([0x09, 0x209, 0x409, ID.bof])
 /** Kinds of substreams, in BOF. */
 const GLOBALS = 0x05
 const VISUAL_BASIC = 0x06
-/** Programs that name every column fill workbooks with names; a person gives a few. */
-const NAMES_GIVEN_BY_HAND = 20
-/** The page number with its word, as programs put it there. */
-const GIVEN_MARGIN = /^(&["A-Za-z, -]+"|&\d+|&[LCR])*\p{L}{0,10} ?&P$/u
 const ERRORS: Record<number, string> = {
   0x00: '#NULL!',
   0x07: '#DIV/0!',
@@ -224,9 +221,7 @@ class Workbook {
   }
 
   #writeNames(): void {
-    if (this.#names.length <= NAMES_GIVEN_BY_HAND)
-      for (const name of this.#names) this.#sink.line(name)
-    else this.#sink.aside(this.#names.slice(0, 10_000).join('\n'))
+    writeNames(this.#names, this.#sink)
   }
 
   #record({ id, at: _, parts }: BiffRecord): void {
@@ -294,7 +289,7 @@ class Workbook {
             this.#version === 8
               ? this.#text(parts, 0)
               : new Fields(parts, 1).bytes(body[0] ?? 0, this.#codePage)
-          if (!GIVEN_MARGIN.test(codes)) this.#margins.add(marginText(codes))
+          this.#margins.add(marginText(codes))
         }
         return
       case ID.note:
@@ -363,11 +358,11 @@ class Workbook {
     if (this.#version < 5 || body.length < 15) return
     const flags = body.readUInt16LE(0)
     // hidden names and those that Excel gives (print areas and titles)
-    if (flags & 0x21 || this.#names.length >= 10_000) return
+    if (flags & 0x21 || this.#names.length >= NAMES_MAX) return
     const fields = new Fields(parts, 14)
     const length = body[3] ?? 0
     const name = this.#version === 8 ? fields.unicode(length) : fields.bytes(length, this.#codePage)
-    if (!name.startsWith('_')) this.#names.push(name)
+    if (!isGivenName(name)) this.#names.push(name)
   }
 
   /** A string with a length of two bytes. */

@@ -8,6 +8,7 @@
 import { Cut } from './budget.js'
 import { Declined, type Context, type Extractor, type Facts, type Source } from './extractor.js'
 import { isGivenSheetName } from './given-by-program.js'
+import { isGivenName, NAMES_MAX, writeNames } from './office/defined-names.js'
 import { Flow } from './office/flow.js'
 import { Inside } from './office/inside.js'
 import { builtInFormat, NumberFormat } from './office/number-format.js'
@@ -18,7 +19,7 @@ import { scanEntry, type XmlHandler, type XmlScanner } from './xml.js'
 
 export const xlsx: Extractor = {
   name: 'xlsx',
-  version: 1,
+  version: 2,
   title: 'Excel (xlsx, xlsm, xltx, xltm, xlam)',
   types: [
     'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
@@ -31,9 +32,6 @@ export const xlsx: Extractor = {
   lane: 'text',
   extract: readExcel,
 }
-
-/** Programs that name every column fill workbooks with names; a person gives a few. */
-const NAMES_GIVEN_BY_HAND = 20
 
 async function readExcel(source: Source, sink: TextSink, context: Context): Promise<Facts> {
   const pack = await OfficePackage.open(source, context)
@@ -55,9 +53,7 @@ async function readExcel(source: Source, sink: TextSink, context: Context): Prom
   if (sheets.length === 0) throw new Declined('damaged', 'no sheet')
 
   await writeProperties(pack, sink)
-  const names = workbook.definedNames.join('\n')
-  if (workbook.definedNames.length <= NAMES_GIVEN_BY_HAND) sink.line(names)
-  else sink.aside(names)
+  writeNames([...workbook.definedNames], sink)
 
   const styles = new StylesHandler()
   const stylesPart = relationships.ofType('styles')[0]?.target
@@ -122,7 +118,7 @@ function looseSheets(pack: OfficePackage): Array<{ name: string; part: string }>
 
 class WorkbookHandler implements XmlHandler {
   readonly sheets: Array<{ name: string; relationship: string | undefined }> = []
-  readonly definedNames: string[] = []
+  readonly definedNames = new Set<string>()
   is1904 = false
 
   open(name: string, xml: XmlScanner): void {
@@ -132,13 +128,9 @@ class WorkbookHandler implements XmlHandler {
       this.is1904 = /^(?:1|true|on)$/i.test(xml.attribute('date1904') ?? '')
     else if (name === 'definedName') {
       const defined = xml.attribute('name') ?? ''
-      if (
-        !/^_|^Z_[0-9A-F]{8}_|\.wvu\./i.test(defined) &&
-        !/^(?:1|true|on)$/.test(xml.attribute('hidden') ?? '') &&
-        this.definedNames.length < 10_000 &&
-        !this.definedNames.includes(defined)
-      )
-        this.definedNames.push(defined)
+      const isHidden = /^(?:1|true|on)$/.test(xml.attribute('hidden') ?? '')
+      if (!isHidden && !isGivenName(defined) && this.definedNames.size < NAMES_MAX)
+        this.definedNames.add(defined)
     } else if (name === 'extLst') xml.skip()
   }
 
@@ -393,8 +385,12 @@ function serialOf(value: string): number {
   return milliseconds / 86_400_000 + 25_569
 }
 
+/** The page number with its word, as programs put it there. */
+const GIVEN_MARGIN = /^(?:&"[^"]*"|&\d+|&[LCR])*\p{L}{0,10} ?&P$/u
+
 /** The text of a page header or footer without its codes (18.3.1.46). */
 export function marginText(codes: string): string {
+  if (GIVEN_MARGIN.test(codes)) return ''
   return codes
     .replace(/&(?:"[^"]*"|K[0-9A-Fa-f+-]{6}|[0-9]{1,3}|[LCR])/g, ' ')
     .replace(/&[A-Z]/gi, '')

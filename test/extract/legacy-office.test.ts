@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
+import { rubyBase } from '../../src/extract/office/field.js'
 import { readDocument } from '../../src/extract/read.js'
 import { OleFile } from '../../src/extract/ole.js'
 import { DEFAULT_LIMITS } from '../../src/part/limits.js'
@@ -249,4 +250,13 @@ test.each([100, 6_000_000, 12_000_000])('a storage of %i bytes is written whole'
   const ole = new OleFile(oleFile(streams))
   for (const [path, content] of Object.entries(streams))
     expect(ole.readPath(path)?.equals(content), path).toBe(true)
+})
+
+test.each([
+  [' EQ \\* jc2 \\* "Font:MS Mincho" \\* hps10 \\o\\ad(\\s\\up 9(みなと),港) ', '港'],
+  ['EQ \\o(\\s\\up 11(reading),base)', 'base'],
+  [' EQ \\f(1,2) ', undefined],
+  [' SEQ Figure \\* ARABIC ', undefined],
+])('the text under a phonetic guide that a field draws is read: %s', (instruction, base) => {
+  expect(rubyBase(instruction)).toBe(base)
 })

@@ -3,6 +3,7 @@ import type { Context } from '../extractor.js'
 import type { TextSink } from '../sink.js'
 import type { XmlHandler, XmlScanner } from '../xml.js'
 import { isGivenSheetName } from '../given-by-program.js'
+import { isGivenName, NAMES_MAX, writeNames } from './defined-names.js'
 import { alternativeText } from './drawing.js'
 import { EquationReader } from './equation.js'
 import { Flow } from './flow.js'
@@ -48,6 +49,7 @@ const SKIPPED = new Set([
   'annotation-xml',
   'number',
   'page-thumbnail',
+  'placeholder',
   'table-source',
   'label-ranges',
   'consolidation',
@@ -56,11 +58,9 @@ const SKIPPED = new Set([
 /** A value that is repeated is written as often as a person sees it, up to here. */
 const REPEATED_MAX = 50
 
-/** Shapes that can stand directly on a page. */
-const SHAPES = new Set([
-  'frame',
+/** Shapes that hold paragraphs themselves, on a page or in the middle of one. */
+const TEXT_SHAPES = new Set([
   'custom-shape',
-  'g',
   'rect',
   'ellipse',
   'circle',
@@ -72,9 +72,10 @@ const SHAPES = new Set([
   'caption',
   'measure',
   'regular-polygon',
-  'control',
-  'a',
 ])
+
+/** Shapes that can stand directly on a page. */
+const SHAPES = new Set([...TEXT_SHAPES, 'frame', 'g', 'control', 'a'])
 
 export class ContentHandler implements XmlHandler {
   readonly pictures: string[] = []
@@ -85,9 +86,9 @@ export class ContentHandler implements XmlHandler {
   readonly #outer: Flow
   #flow: Flow
   #objects: Array<{ href: string }> = []
-  /** Open paragraphs of the current box, and those of the boxes around it. */
+  /** Open paragraphs of the current box, and the boxes around it. */
   #paragraphs = 0
-  readonly #around: number[] = []
+  readonly #around: Box[] = []
   #pageNumber = 0
   /** Shapes of the open page; undefined outside of one. */
   #shapes: Shape[] | undefined
@@ -95,7 +96,10 @@ export class ContentHandler implements XmlHandler {
   /** The shape that is being read, and the element around it. */
   #shape: Shape | undefined
   #shapeParent = ''
-  readonly #names: string[] = []
+  readonly #names = new Set<string>()
+  /** Headers and footers that slides share, and the one that is being read. */
+  readonly #margins = new Set<string>()
+  #margin: string | undefined
   #inNotes = false
   /** Alternative text that is being read. */
   #alternative: string | undefined
@@ -129,7 +133,7 @@ export class ContentHandler implements XmlHandler {
         return
       case 'p':
       case 'h':
-        if (this.#paragraphs > 0) this.#enterBox()
+        if (this.#paragraphs > 0) this.#enterBox(true)
         this.#paragraphs++
         if (this.#cell && this.#cell.text !== '') this.#cell.text += ' '
         return
@@ -141,13 +145,10 @@ export class ContentHandler implements XmlHandler {
         return this.#cell ? this.#write(' ') : this.#flow.newline()
       case 'text-box':
       case 'note-body':
-        if (this.#paragraphs > 0) this.#enterBox()
-        else this.#around.push(0)
-        return
+        return this.#enterBox()
       case 'annotation':
         if (this.#kind === 'spreadsheet' && this.#cell) this.#comment = ''
-        else if (this.#paragraphs > 0) this.#enterBox()
-        else this.#around.push(0)
+        else this.#enterBox()
         return
       case 'creator':
       case 'date':
@@ -166,7 +167,10 @@ export class ContentHandler implements XmlHandler {
         return
       case 'named-range':
       case 'named-expression':
-        this.#names.push(xml.attribute('name') ?? '')
+        return this.#name(xml.attribute('name') ?? '')
+      case 'footer-decl':
+      case 'header-decl':
+        this.#margin = ''
         return
       case 'page':
         if (xml.parent === 'presentation' || xml.parent === 'drawing') this.#openPage()
@@ -190,6 +194,7 @@ export class ContentHandler implements XmlHandler {
         if (SKIPPED.has(name)) return xml.skip()
         if (name === 'a') this.#link(xml.attribute('href'))
         if (SHAPES.has(name)) this.#openShape(name, xml)
+        if (TEXT_SHAPES.has(name)) this.#enterBox()
     }
   }
 
@@ -205,7 +210,7 @@ export class ContentHandler implements XmlHandler {
         this.#paragraphs--
         if (!this.#cell) this.#flow.paragraph()
         else if (this.#comment !== undefined) this.#comment += ' '
-        if (this.#paragraphs === 0 && this.#around[this.#around.length - 1] === NESTED)
+        if (this.#paragraphs === 0 && this.#around[this.#around.length - 1]?.isParagraph)
           this.#leaveBox()
         if (this.#objects.length > 0 && !this.#flow.isInBox) xml.pause()
         return
@@ -237,6 +242,11 @@ export class ContentHandler implements XmlHandler {
         }
         if (this.#objects.length > 0) xml.pause()
         return
+      case 'footer-decl':
+      case 'header-decl':
+        if (this.#margin?.trim()) this.#margins.add(this.#margin.replace(/\s+/g, ' ').trim())
+        this.#margin = undefined
+        return
       case 'page':
         if (this.#shapes) this.#closePage()
         if (this.#objects.length > 0) xml.pause()
@@ -248,6 +258,7 @@ export class ContentHandler implements XmlHandler {
         this.#inChart = false
         return
       default:
+        if (TEXT_SHAPES.has(name)) this.#leaveBox()
         if (SHAPES.has(name)) this.#closeShape(name, xml)
     }
   }
@@ -257,6 +268,7 @@ export class ContentHandler implements XmlHandler {
       this.#equation.text(text)
       if (this.#equation.isInLeaf) this.#write(text.replace(/[ \t\r\n]+/g, ' '))
     } else if (this.#alternative !== undefined) this.#alternative += text
+    else if (this.#margin !== undefined) this.#margin += text
     else if (this.#paragraphs > 0) this.#write(text.replace(/[ \t\r\n]+/g, ' '))
   }
 
@@ -265,7 +277,8 @@ export class ContentHandler implements XmlHandler {
     if (this.#cell) this.#closeCell(this.#cell)
     if (this.#shapes) this.#closePage()
     this.#outer.end()
-    this.#sink.aside(this.#names.join('\n'))
+    for (const margin of this.#margins) this.#sink.line(margin)
+    writeNames([...this.#names], this.#sink)
   }
 
   #write(text: string): void {
@@ -274,17 +287,19 @@ export class ContentHandler implements XmlHandler {
     else this.#flow.text(text)
   }
 
-  #enterBox(): void {
-    this.#flow.enterBox()
-    this.#around.push(this.#paragraphs === 0 ? NESTED : this.#paragraphs + NESTED)
+  /** Outside of paragraphs a box stands where it is met; inside of one it follows it. */
+  #enterBox(isParagraph = false): void {
+    const isAside = this.#paragraphs > 0
+    if (isAside) this.#flow.enterBox()
+    this.#around.push({ paragraphs: this.#paragraphs, isAside, isParagraph })
     this.#paragraphs = 0
   }
 
   #leaveBox(): void {
-    const around = this.#around.pop()
-    if (around === undefined || around === 0) return
-    this.#flow.leaveBox()
-    this.#paragraphs = around - NESTED
+    const box = this.#around.pop()
+    if (!box) return
+    if (box.isAside) this.#flow.leaveBox()
+    this.#paragraphs = box.paragraphs
   }
 
   #openTable(xml: XmlScanner): void {
@@ -360,6 +375,10 @@ export class ContentHandler implements XmlHandler {
     this.#flow = this.#outer
   }
 
+  #name(name: string): void {
+    if (!isGivenName(name) && this.#names.size < NAMES_MAX) this.#names.add(name)
+  }
+
   #closeEquation(equation: EquationReader): void {
     this.#equation = undefined
     const latex = equation.latex()
@@ -384,8 +403,13 @@ export class ContentHandler implements XmlHandler {
   }
 }
 
-/** Added to the number of paragraphs around a box, so that a box outside of any is told from none. */
-const NESTED = 1
+interface Box {
+  /** Open paragraphs around it. */
+  paragraphs: number
+  isAside: boolean
+  /** It is a paragraph in a paragraph, and ends with it. */
+  isParagraph: boolean
+}
 
 /** Parents in which `title` is a field of the running text, not a drawing's alternative text. */
 const IN_RUNNING_TEXT = new Set(['p', 'h', 'span', 'a', 'meta', 'chart', 'axis'])

@@ -124,7 +124,8 @@ export class ShapeHandler implements XmlHandler {
       case 'relIds':
         return refer(shape, flow, 'smart-art', xml.relation('dm'))
       default:
-        if (PROPERTIES.has(name)) {
+        // m:f is a fraction, c:f and xdr:f a formula
+        if (PROPERTIES.has(name) && !(name === 'f' && this.#equation)) {
           this.#equation?.close(name)
           xml.skip()
         } else this.#alternates.open(name, xml)
