@@ -8,7 +8,7 @@ import type { Extractor } from './extractor.js'
 
 export const calendar: Extractor = {
   name: 'calendar',
-  version: 1,
+  version: 2,
   title: 'Appointments and address cards (ics, vcf)',
   types: ['text/calendar', 'text/vcard'],
   extensions: ['ics', 'vcf'],
