@@ -138,22 +138,28 @@ class PhraseIndex {
   standsIn(head: Head, columns: number): boolean {
     return HEAD_COLUMNS.some((column) => {
       const bit = 1 << COLUMNS.indexOf(column)
-      if (!(columns & bit) || !this.isPossible(head[column])) return false
-      const all = tokensOf(head[column])
-      return all.some((token, at) =>
-        this.byFirst
-          .get(token)
-          ?.some(
-            ({ tokens, mask }) => mask & bit && tokens.every((part, i) => all[at + i] === part),
-          ),
-      )
+      const lines = head[column]
+      if (!(columns & bit) || !this.isPossible(lines)) return false
+      if (!isPlain(lines)) return this.isAmong(foldTexts(lines.split('\n')).split(' '), bit)
+      // folded, it has these tokens in this order, and joined forms where signs stand among digits
+      if (this.isAmong(lines.toLowerCase().replaceAll('\n', ' \ue000 ').split(BETWEEN), bit))
+        return true
+      return mayBeJoined(lines) && this.isAmong(foldTexts(lines.split('\n')).split(' '), bit)
     })
+  }
+
+  private isAmong(all: readonly string[], bit: number): boolean {
+    return all.some((token, at) =>
+      this.byFirst
+        .get(token)
+        ?.some(({ tokens, mask }) => mask & bit && tokens.every((part, i) => all[at + i] === part)),
+    )
   }
 
   /** Folding ASCII changes case and drops signs, or joins what they part (INV-2023-001): no needle, no phrase. */
   private isPossible(lines: string): boolean {
     if (lines === '') return false
-    if (!ASCII.test(lines)) return true
+    if (!isPlain(lines)) return true
     const lower = lines.toLowerCase()
     if (this.needles.some((needle) => lower.includes(needle))) return true
     const joined = lower.replace(SIGNS, '')
@@ -161,13 +167,13 @@ class PhraseIndex {
   }
 }
 
-/** Folded tokens of lines. Most are plain: letters and signs that only separate, where folding is lower case. */
-function tokensOf(lines: string): readonly string[] {
-  if (!PLAIN.test(lines)) return foldTexts(lines.split('\n')).split(' ')
-  return lines.toLowerCase().replaceAll('\n', ' \ue000 ').split(BETWEEN)
-}
-
-const ASCII = /^[\0-\x7f]*$/
 const SIGNS = /[\0-\x2f\x3a-\x60\x7b-\x7f]+/g
-const PLAIN = /^[A-Za-z \n<>@.,:;()!?"]*$/
-const BETWEEN = /[ <>@.,:;()!?"]+/
+const BETWEEN = /[^a-z0-9\ue000]+/
+
+/** Long stretches without a space may be encoded data, which folding leaves out. */
+const isPlain = (lines: string): boolean =>
+  /^[\0-\x7f]*$/.test(lines) && !/(?:^|\s)\S{60}/.test(lines)
+
+/** A digit, and signs between letters or digits. */
+const mayBeJoined = (lines: string): boolean =>
+  /\d/.test(lines) && /[A-Za-z0-9][^A-Za-z0-9\s]+[A-Za-z0-9]/.test(lines)

@@ -5,7 +5,7 @@
  */
 import type { Database } from 'better-sqlite3'
 import { COLUMNS, type Column } from '../fold/columns.js'
-import { matchOfPhrases, type Node } from './compile.js'
+import { HEAVY, matchOfPhrases, type Node } from './compile.js'
 import type { Evaluator } from './evaluate.js'
 import { ALL_COLUMNS, type Phrase } from './leaves.js'
 import { positiveWords } from './matched.js'
@@ -46,7 +46,7 @@ export function ranked(
   for (const { leaf } of words) {
     const phrases = leaf.phrases.filter((phrase) => phrase.newest >= oldest)
     const postings = phrases.reduce((sum, phrase) => sum + phrase.messages, 0)
-    if (postings <= left && phrases.length <= 200) {
+    if (postings <= left && phrases.length <= HEAVY) {
       rare.push(...phrases)
       left -= postings
     } else {

@@ -44,6 +44,8 @@ export interface SearchOptions {
 
 /** Matches counted at most unless all are asked for; a count takes about 0.1 µs a match. */
 const COUNTED = 50_000
+/** A phrase of several words is read at the cost of so many single ones. */
+const PHRASE_COST = 5
 /** Terms named in a result. */
 const TERMS_SHOWN = 50
 
@@ -137,7 +139,11 @@ export class Searcher {
     let compiled = exact
     let page = this.hitsOf(compiled, evaluator, options)
     if (page.hits.length === 0) {
-      const close = this.close(query.tree, exact, evaluator)
+      const { limit = 20, after, by, documents } = options
+      const isKnown = limit > 0 && after === undefined && !documents && by !== 'document'
+      const close =
+        (isKnown || evaluator.newest(exact.node, EVERYTHING, 1).length === 0) &&
+        this.close(query.tree, exact, evaluator)
       if (close) {
         compiled = close
         page = this.hitsOf(compiled, evaluator, options)
@@ -171,7 +177,7 @@ export class Searcher {
     evaluator: Evaluator,
   ): Compiled | undefined {
     const leaves = positiveWords(exact.node).map(({ leaf }) => leaf)
-    if (leaves.length === 0 || evaluator.newest(exact.node, EVERYTHING, 1).length > 0) return
+    if (leaves.length === 0) return undefined
     const modes = leaves.some((leaf) => leaf.phrases.length === 0) ? [false, true] : [true]
     const found = new Map<string, readonly Term[]>()
     for (const isForAll of modes) {
@@ -299,7 +305,10 @@ function coverageOf(rows: ReadonlyArray<{ state: ContentState; contents: number 
 function cost(node: Node): number {
   switch (node.kind) {
     case 'words':
-      return node.leaf.messages
+      return node.leaf.phrases.reduce(
+        (sum, { messages, tokens }) => sum + messages * (tokens.length > 1 ? PHRASE_COST : 1),
+        0,
+      )
     case 'and':
       return Math.min(...node.of.map(cost)) * node.of.length
     case 'or':
