@@ -1,13 +1,20 @@
-/** Two reports of one bench side by side: every figure that both have, and how it moved. */
+/**
+ * Two reports of one bench side by side: every figure that both have, and how it moved. With `--growth`, two
+ * sizes of one corpus: how many times each shape of search takes as long in the larger.
+ */
 import { readFileSync } from 'node:fs'
 import type { BenchRun, Line, Report } from './harness.js'
 
 /** What names a line, against what was measured on it. */
 const isName = (value: unknown): boolean => typeof value === 'string'
 
-const keyOf = (line: Line): string =>
+/** A shape that stays below this may grow as it likes. */
+const FREE_MS = 3
+const GROWTH_MAX = 4
+
+const keyOf = (line: Line, isSized = true): string =>
   Object.entries(line)
-    .filter(([key, value]) => isName(value) || key === 'messages')
+    .filter(([key, value]) => isName(value) || (isSized && key === 'messages'))
     .map(([key, value]) => `${key}=${String(value)}`)
     .join(' ')
 
@@ -27,6 +34,10 @@ function linesOf(file: string): Line[] {
 export function run(bench: BenchRun): Promise<void> {
   const [before, after] = bench.positional
   if (before === undefined || after === undefined) throw new TypeError('compare A.json B.json')
+  if (bench.has('growth')) {
+    growth(bench, linesOf(before), linesOf(after))
+    return Promise.resolve()
+  }
   const old = new Map(linesOf(before).map((line) => [keyOf(line), line]))
   for (const line of linesOf(after)) {
     const was = old.get(keyOf(line))
@@ -53,4 +64,22 @@ export function run(bench: BenchRun): Promise<void> {
     })
   }
   return Promise.resolve()
+}
+
+/** Slowest growth last; a shape beyond the bound is marked, and so is the end of the program. */
+function growth(bench: BenchRun, smaller: readonly Line[], larger: readonly Line[]): void {
+  const old = new Map(smaller.map((line) => [keyOf(line, false), line]))
+  const grown = larger.flatMap((line) => {
+    const was = old.get(keyOf(line, false))
+    const [then, now] = [was?.median, line.median]
+    if (typeof then !== 'number' || typeof now !== 'number') return []
+    const ratio = Math.round((now / then) * 100) / 100
+    const { shape, query, state } = line
+    const isOver = ratio > GROWTH_MAX && now >= FREE_MS
+    return [
+      { shape, query, state, from: was?.messages, to: line.messages, then, now, ratio, isOver },
+    ]
+  })
+  for (const line of grown.sort((a, b) => a.ratio - b.ratio)) bench.emit(line)
+  if (grown.some(({ isOver }) => isOver)) process.exitCode = 1
 }

@@ -59,8 +59,8 @@ export const BENCHES: readonly Bench[] = [
   },
   {
     name: 'compare',
-    summary: 'two reports side by side: compare A.json B.json',
-    flags: {},
+    summary: 'two reports side by side: compare A.json B.json; how shapes grow with the messages',
+    flags: { growth: '' },
     load: () => import('./compare.js'),
   },
 ]
