@@ -58,6 +58,13 @@ export const BENCHES: readonly Bench[] = [
     load: () => import('./ocr.js'),
   },
   {
+    name: 'looks',
+    summary:
+      'turned pages set right, upright ones left alone, photographs told from text, and the cost',
+    flags: { engine: 'wasm|native', pages: 'N', photographs: 'N' },
+    load: () => import('./looks.js'),
+  },
+  {
     name: 'compare',
     summary: 'two reports side by side: compare A.json B.json; how shapes grow with the messages',
     flags: { growth: '' },

@@ -9,7 +9,6 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
-import { createCanvas } from '@napi-rs/canvas'
 import sharp from 'sharp'
 import { toPgm, type Picture } from '../src/extract/image/picture.js'
 import { closeOcr, engineFor } from '../src/extract/ocr/engine.js'
@@ -18,55 +17,8 @@ import { nativeTesseract } from '../src/extract/ocr/native.js'
 import { readDocument } from '../src/extract/read.js'
 import { DEFAULT_LIMITS } from '../src/part/limits.js'
 import type { OcrSettings } from '../src/part/settings.js'
+import { a4Page, WRITING } from '../scripts/make/sheets.js'
 import type { BenchRun } from './harness.js'
-
-const SENTENCES: Record<string, { font: string; text: string[] }> = {
-  eng: {
-    font: 'Liberation Serif',
-    text: [
-      'The pilot boat left the harbour before dawn and returned with two passengers.',
-      'Nobody had expected the ice to break so early, least of all the ferryman.',
-      'A letter from the insurance company lay unopened on the window sill.',
-      'Seventeen crates of oranges were counted twice and written into the ledger.',
-    ],
-  },
-  deu: {
-    font: 'Liberation Serif',
-    text: [
-      'Das Lotsenboot verließ den Hafen vor der Dämmerung und kehrte mit zwei Gästen zurück.',
-      'Niemand hatte erwartet, dass das Eis so früh bricht, am wenigsten der Fährmann.',
-      'Ein Brief der Versicherung lag ungeöffnet auf dem Fensterbrett.',
-      'Siebzehn Kisten Orangen wurden zweimal gezählt und in das Buch eingetragen.',
-    ],
-  },
-  jpn: {
-    font: 'Noto Sans CJK JP',
-    text: [
-      '水先船は夜明け前に港を出て、二人の客を乗せて戻ってきた。',
-      '氷がこれほど早く割れるとは、渡し守でさえ思っていなかった。',
-      '保険会社からの手紙は封を切られないまま窓辺に置かれていた。',
-      'みかんの箱は二度数えられ、帳簿に書き込まれた。',
-    ],
-  },
-}
-
-/** An A4 page of forty lines of eleven points. */
-function page(language: string, dpi: number): Picture {
-  const { font, text } = SENTENCES[language]!
-  const scale = dpi / 72
-  const canvas = createCanvas(Math.round(595 * scale), Math.round(842 * scale))
-  const pen = canvas.getContext('2d')
-  pen.fillStyle = '#fff'
-  pen.fillRect(0, 0, canvas.width, canvas.height)
-  pen.fillStyle = '#000'
-  pen.font = `${11 * scale}px "${font}"`
-  for (let line = 0; line < 40; line++)
-    pen.fillText(text[line % text.length]!, 60 * scale, (70 + line * 18) * scale)
-  const { data } = pen.getImageData(0, 0, canvas.width, canvas.height)
-  const grey = new Uint8Array(canvas.width * canvas.height)
-  for (let i = 0; i < grey.length; i++) grey[i] = data[i * 4]!
-  return { width: canvas.width, height: canvas.height, grey }
-}
 
 const pngOf = ({ width, height, grey }: Picture): Promise<Buffer> =>
   sharp(grey, { raw: { width, height, channels: 1 } })
@@ -109,12 +61,12 @@ function recall(language: string, text: string): number {
   const units = (line: string): string[] =>
     language === 'jpn' ? [...squash(line)] : squash(line).split(' ')
   const seen = new Set(units(text))
-  const wanted = SENTENCES[language]!.text.flatMap(units)
+  const wanted = WRITING[language]!.text.flatMap(units)
   return wanted.filter((unit) => seen.has(unit)).length / wanted.length
 }
 
 export async function run(bench: BenchRun): Promise<void> {
-  const languages = installedLanguages().filter((language) => language in SENTENCES)
+  const languages = installedLanguages().filter((language) => language in WRITING)
   const native = await nativeTesseract()
   const engines = (['wasm', 'native'] as const).filter((engine) => engine === 'wasm' || native)
   const dpis = bench.text('dpi') !== undefined ? [bench.number('dpi', 200)] : [150, 200, 300]
@@ -124,9 +76,9 @@ export async function run(bench: BenchRun): Promise<void> {
     for (const language of languages) {
       if (engine === 'native' && !native?.languages.has(language)) continue
       const ocr: OcrSettings = { languages: [language], engine }
-      await read(await pngOf(page(language, 72)), ocr) // starts the engine
+      await read(await pngOf(a4Page(language, 72)), ocr) // starts the engine
       for (const dpi of dpis) {
-        const drawn = page(language, dpi)
+        const drawn = a4Page(language, dpi)
         const png = await pngOf(drawn)
         let text = ''
         const seconds = await fastest(runs, () =>
@@ -148,11 +100,6 @@ export async function run(bench: BenchRun): Promise<void> {
       }
       await closeOcr()
     }
-
-  const photograph = noise()
-  const seconds = await cpuSeconds(() => read(photograph, { languages: ['eng'], engine: 'wasm' }))
-  bench.emit({ picture: 'a photograph without text', cpuSeconds: round(seconds) })
-  await closeOcr()
 
   for (const engine of engines) {
     const minute = await pagesAMinute(engine, bench.number('seconds', 30))
@@ -193,24 +140,9 @@ async function fastest(runs: number, work: () => Promise<number>): Promise<numbe
 
 const round = (value: number): number => Math.round(value * 100) / 100
 
-/** Soft clouds: nothing even, nothing in rows. */
-function noise(): Buffer {
-  const canvas = createCanvas(1600, 1200)
-  const pen = canvas.getContext('2d')
-  for (let i = 0; i < 900; i++) {
-    const [x, y] = [(i * 7919) % 1600, (i * 104729) % 1200]
-    const shade = (i * 37) % 200
-    pen.fillStyle = `rgba(${shade}, ${(shade * 3) % 220}, ${255 - shade}, 0.35)`
-    pen.beginPath()
-    pen.arc(x, y, 20 + ((i * 13) % 160), 0, 7)
-    pen.fill()
-  }
-  return canvas.toBuffer('image/png')
-}
-
 /** Two threads read the same page again and again. */
 async function pagesAMinute(engine: 'wasm' | 'native', seconds: number): Promise<number> {
-  const png = await pngOf(page('eng', 200))
+  const png = await pngOf(a4Page('eng', 200))
   const workers = [0, 1].map(
     () =>
       new Worker(fileURLToPath(new URL('ocr-thread.mjs', import.meta.url)), {

@@ -8,6 +8,8 @@ const PLACES = ['../../shared/corpus', '../../../shared/corpus'].map((place) =>
 const BASE = PLACES.find((place) => existsSync(`${place}/INDEX.tsv`)) ?? (PLACES[0] as string)
 
 export const CORPUS = `${BASE}/files`
+/** Pictures with their text. */
+export const TRUTH = `${BASE}/ocr-truth.tsv`
 
 export interface CorpusRow {
   /** Relative to `CORPUS`. */

@@ -160,6 +160,14 @@ describe('languages', () => {
   })
 })
 
+test('avif is decoded and read', async () => {
+  const bytes = new Uint8Array(await sharp(fixture('scan.png')).avif({ quality: 60 }).toBuffer())
+  const settings = { limits: { ...DEFAULT_LIMITS, imageBytesMin: 0 }, ocr: eng, passwords: [] }
+  const { type, outcome } = await readDocument({ bytes, name: 'scan.avif' }, settings, 'ocr')
+  expect(type).toBe('image/avif')
+  expect(outcome.kind === 'text' && outcome.pages[0]?.text).toContain('318 guilders')
+}, 60_000)
+
 test('pages recognised before are kept and counted, and only the others are read', async () => {
   const kept = {
     page: 1,

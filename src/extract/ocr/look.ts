@@ -10,6 +10,8 @@ import { scaled, type Picture } from '../image/picture.js'
 export interface Look {
   /** Marks that stand in rows with others of their size: letters, most of them. */
   letters: number
+  /** Letters of rows so long and so varied that hardly anything but writing makes them. */
+  sure: number
   /** All marks of a letter's size. */
   marks: number
   /** Clockwise turn that seems to set the writing upright. A guess: vertical writing looks like a turned page. */
@@ -28,8 +30,8 @@ const PIXELS = 2_000_000
 const RUNS_MAX = 400_000
 
 export function lookAt(picture: Picture): Look {
-  const factor = Math.min(1, Math.sqrt(PIXELS / picture.grey.length))
-  const small = factor < 1 ? scaled(picture, factor) : picture
+  const factor = Math.sqrt(PIXELS / picture.grey.length)
+  const small = factor < 0.85 ? scaled(picture, factor) : picture
   const scale = picture.width / small.width
   const isPaper = isEven(small)
   const dark = lookFor(small, false, isPaper)
@@ -84,6 +86,7 @@ function lookFor(picture: Picture, isLight: boolean, isPaper: boolean): Look {
     letterHeight: best.height,
     skew: best.skew,
     isLight,
+    sure: best.sure,
   }
 }
 
@@ -92,30 +95,32 @@ const INK_RATIO = 0.86
 const INK_MIN = 14
 
 function inkOf({ width, height, grey }: Picture, isLight: boolean): Uint8Array {
-  const stride = width + 1
-  const sums = new Float64Array(stride * (height + 1))
-  for (let y = 0; y < height; y++) {
-    let row = 0
-    for (let x = 0; x < width; x++) {
-      row += grey[y * width + x]!
-      sums[(y + 1) * stride + x + 1] = sums[y * stride + x + 1]! + row
-    }
-  }
   const reach = Math.max(12, Math.round(Math.min(width, height) / 40))
   const ink = new Uint8Array(width * height)
-  for (let y = 0; y < height; y++) {
-    const y0 = Math.max(0, y - reach) * stride
-    const y1 = Math.min(height, y + reach + 1) * stride
-    const rows = (y1 - y0) / stride
+  // Sums of the columns over the rows around, and of those the sum of the columns around: no table as large as the picture.
+  const columns = new Int32Array(width)
+  for (let y = -reach; y < height; y++) {
+    const enters = (y + reach) * width
+    const leaves = (y - reach - 1) * width
+    if (enters < grey.length && leaves >= 0)
+      for (let x = 0; x < width; x++) columns[x]! += grey[enters + x]! - grey[leaves + x]!
+    else if (enters < grey.length) for (let x = 0; x < width; x++) columns[x]! += grey[enters + x]!
+    else if (leaves >= 0) for (let x = 0; x < width; x++) columns[x]! -= grey[leaves + x]!
+    if (y < 0) continue
+
+    const rows = Math.min(height, y + reach + 1) - Math.max(0, y - reach)
+    const row = y * width
+    let sum = 0
+    for (let x = 0; x < Math.min(reach, width); x++) sum += columns[x]!
     for (let x = 0; x < width; x++) {
-      const x0 = Math.max(0, x - reach)
-      const x1 = Math.min(width, x + reach + 1)
-      const mean =
-        (sums[y1 + x1]! - sums[y1 + x0]! - sums[y0 + x1]! + sums[y0 + x0]!) / (rows * (x1 - x0))
-      const value = grey[y * width + x]!
+      if (x + reach < width) sum += columns[x + reach]!
+      if (x > reach) sum -= columns[x - reach - 1]!
+      const area = rows * (Math.min(width, x + reach + 1) - Math.max(0, x - reach))
+      const differs = grey[row + x]! * area - sum
       if (isLight) {
-        if (255 - value < (255 - mean) * INK_RATIO && value - mean > INK_MIN) ink[y * width + x] = 1
-      } else if (value < mean * INK_RATIO && mean - value > INK_MIN) ink[y * width + x] = 1
+        if (differs > INK_MIN * area && differs > (255 * area - sum) * (1 - INK_RATIO))
+          ink[row + x] = 1
+      } else if (-differs > INK_MIN * area && -differs > sum * (1 - INK_RATIO)) ink[row + x] = 1
     }
   }
   return ink
@@ -166,20 +171,23 @@ function marksOf(ink: Uint8Array, width: number, height: number): Mark[] | undef
     above = first
     aboveEnd = begins.length
   }
-  const marks = new Map<number, Mark>()
+  const marks: Mark[] = []
+  const markOf = new Int32Array(begins.length).fill(-1)
   for (let run = 0; run < begins.length; run++) {
     const key = root(run)
     const [left, right, y] = [begins[run]!, ends[run]!, rows[run]!]
-    const mark = marks.get(key)
-    if (!mark) marks.set(key, { left, top: y, right, bottom: y + 1, area: right - left })
-    else {
+    const mark = marks[markOf[key]!]
+    if (!mark) {
+      markOf[key] = marks.length
+      marks.push({ left, top: y, right, bottom: y + 1, area: right - left })
+    } else {
       if (left < mark.left) mark.left = left
       if (right > mark.right) mark.right = right
       mark.bottom = y + 1
       mark.area += right - left
     }
   }
-  return [...marks.values()]
+  return marks
 }
 
 /** Letters, or a word of letters that touch; no dots, rules, frames or filled areas. */
@@ -257,6 +265,8 @@ interface Chain {
   skew: number
   /** Letters that rise above the small ones of their row. */
   rising: number
+  /** Letters of long and varied rows. */
+  sure: number
 }
 
 /** How far the next letter may begin, in heights; how much it may differ in height and foot. */
@@ -264,6 +274,7 @@ const GAP_MAX = 1.3
 const HEIGHT_RATIO_MAX = 2.1
 const FOOT_MAX = 0.3
 const ROW_MIN = 4
+const ROW_SURE = 8
 
 function chain(marks: Mark[]): Chain {
   const cell = 24
@@ -307,6 +318,7 @@ function chain(marks: Mark[]): Chain {
   const heights: number[] = []
   const gaps: number[] = []
   let rising = 0
+  let sure = 0
   const leans: Array<[lean: number, length: number]> = []
   const taken = new Set<Mark>()
   for (const mark of marks) {
@@ -318,6 +330,7 @@ function chain(marks: Mark[]): Chain {
     }
     if (row.length < ROW_MIN || !isRow(row)) continue
     rising += risingIn(row)
+    if (row.length >= ROW_SURE && isVaried(row)) sure += row.length
     for (const [i, letter] of row.entries()) {
       heights.push(letter.bottom - letter.top)
       if (i > 0)
@@ -332,7 +345,15 @@ function chain(marks: Mark[]): Chain {
     gap: gaps.length > 0 ? median(gaps) : GAP_MAX,
     skew: (Math.atan(weightedMedian(leans)) * 180) / Math.PI,
     rising,
+    sure,
   }
+}
+
+/** Letters differ in their ink; windows of a house and meshes of a cloth hardly do. */
+function isVaried(row: readonly Mark[]): boolean {
+  const mean = row.reduce((sum, { area }) => sum + area, 0) / row.length
+  const square = row.reduce((sum, { area }) => sum + (area - mean) ** 2, 0) / row.length
+  return Math.sqrt(square) > mean * 0.2
 }
 
 /** Most feet of a row of letters stand on one line; marks of a texture stand anywhere. */

@@ -79,7 +79,7 @@ class NativeEngine implements OcrEngine {
     this.name = `tesseract ${version} ${languages}`
     this.#arguments = [
       ...(folder ? ['--tessdata-dir', folder] : []),
-      ...['stdin', 'stdout', '-l', languages, '--oem', '1', '--psm', '3', '--dpi', '200', 'tsv'],
+      ...['stdin', 'stdout', '-l', languages, '--oem', '1', '--psm', '3', 'tsv'],
     ]
   }
 

@@ -8,7 +8,7 @@ import type { OcrSettings } from '../../part/settings.js'
 import type { Picture } from '../image/picture.js'
 import { engineFor } from './engine.js'
 import { lookAt } from './look.js'
-import { mayHoldText, prepare, stretched, toTurned, type Prepared } from './prepare.js'
+import { mayHoldText, prepare, resized, stretched, toTurned, type Prepared } from './prepare.js'
 import { textQuality } from './quality.js'
 import { textOf, type Words } from './words.js'
 
@@ -21,12 +21,20 @@ export interface Recognised {
 
 type Turn = 0 | 90 | 180 | 270
 
+interface Reading {
+  words: Words
+  prepared: Prepared
+  worth: number
+}
+
 /** A reading of at least this confidence is the right way up: upright pages read at 75 to 97, turned ones at 16 to 47. */
 const CONFIDENCE_UPRIGHT = 70
 /** Languages that may be written from top to bottom, and whose letters have no ascenders to tell up from down. */
 const SQUARE = /^(jpn|chi|kor)/
 /** Another way up has to read so much better: of two unreadable readings the page as it lies is kept. */
 const BETTER = 1.25
+/** A reading of small letters with less confidence is tried at another size. */
+const CONFIDENCE_DOUBTED = 88
 /** In a reading of less confidence than the first, words of less than the second are noise. */
 const CONFIDENCE_POOR = 50
 const CONFIDENCE_NOISE = 25
@@ -50,17 +58,29 @@ export async function recognise(
   if (!mayHoldText(picture, look)) return nothing(original)
 
   const isSquare = settings.languages.some((language) => SQUARE.test(language))
-  let best: { words: Words; prepared: Prepared; worth: number } | undefined
   let engineName: string | undefined
-  for (const turn of turnsToTry(look.turn, isSquare)) {
-    const prepared = prepare(picture, look, turn, pixelsMax, isSquare)
+  const read = async (prepared: Prepared): Promise<Reading | undefined> => {
     const engine = await engineFor(settings)
     engineName = engine.name
     const words = await engine.recognise(prepared.picture, ends - performance.now())
-    if (!words) break
-    const worth = words.confidence * textQuality(textOf(words)).score
-    if (!best || worth > best.worth * BETTER) best = { words, prepared, worth }
-    if (words.confidence >= CONFIDENCE_UPRIGHT || words.words.length === 0) break
+    return words && { words, prepared, worth: words.confidence * textQuality(textOf(words)).score }
+  }
+  let best: Reading | undefined
+  for (const turn of turnsToTry(look.turn, isSquare)) {
+    const reading = await read(prepare(picture, look, turn, pixelsMax, isSquare))
+    if (!reading) break
+    if (!best || reading.worth > best.worth * BETTER) best = reading
+    const { confidence, words } = reading.words
+    if (confidence >= CONFIDENCE_UPRIGHT || words.length === 0) break
+  }
+  if (
+    best &&
+    best.words.confidence >= CONFIDENCE_POOR &&
+    best.words.confidence < CONFIDENCE_DOUBTED
+  ) {
+    const other = resized(best.prepared, look, pixelsMax)
+    const reading = other && (await read(other))
+    if (reading && reading.worth > best.worth) best = reading
   }
   if (!best || engineName === undefined) return undefined
   const { prepared } = best
