@@ -67,6 +67,7 @@ async function readDocument(
 
   let engine: string | undefined
   await attempt('properties', () => readProperties(document, sink))
+  const annotated = await pagesToAsk(document, budget.msLeft)
   for (let number = 1, failed = 0; number <= document.numPages && failed < FAILURES_MAX; number++) {
     const isRead = await attempt(`page ${number}`, async () => {
       sink.page(number)
@@ -74,7 +75,7 @@ async function readDocument(
       const page = await document.getPage(number)
       try {
         engine = (await readPage(page, document.isPureXfa, hasPictures, sink, context)) ?? engine
-        await readAnnotations(page, sink)
+        if (annotated?.has(number) ?? true) await readAnnotations(page, sink)
       } finally {
         page.cleanup()
       }
@@ -127,8 +128,10 @@ async function readPage(
   const isSuspect = quality.letters <= LETTERS_NONE || faultOfLayer(quality) !== undefined
   if (!mayOcr(context)) {
     sink.line(text)
-    // A page of a file without pictures may still hold letters drawn as shapes, or an inline image.
-    if (isSuspect && (hasPictures || (await decided(page, text, items)).decision.read !== 'layer'))
+    // A page of a file without pictures may still hold letters drawn as shapes, or an inline image. To look costs as much as
+    // the text; while OCR is off it is left until it is on.
+    const mayBeLeft = isSuspect && (hasPictures || context.settings.ocr === false)
+    if (mayBeLeft || (isSuspect && (await decided(page, text, items)).decision.read !== 'layer'))
       context.budget.leaveForOcr()
     return undefined
   }
@@ -158,6 +161,32 @@ async function decided(
     return { x, y, letters: str.match(/[\p{L}\p{N}]/gu)?.length ?? 0 }
   })
   return { decision: decidePage(text, placed, drawing), drawing }
+}
+
+/** Kinds of annotations that hold text of their own: all of pdf.js's 26 but links (2) and the windows of notes (16). */
+const WITH_TEXT = new Set(
+  Array.from({ length: 27 }, (_, kind) => kind).filter((kind) => kind !== 2 && kind !== 16),
+)
+/** A tree that states more pages than this may lie, and is walked page by page only. */
+const PAGES_ASKED_MAX = 2_000
+
+/**
+ * Pages that have more annotations than links. For a page with links pdf.js would read the text a second time, to say what
+ * lies under each: on a paper with links that was half of the whole time.
+ *
+ * @returns numbers from 1; undefined when every page has to be asked
+ */
+async function pagesToAsk(
+  document: PDFDocumentProxy,
+  ms: number,
+): Promise<Set<number> | undefined> {
+  if (document.numPages > PAGES_ASKED_MAX) return undefined
+  try {
+    const found = (await within(document.getAnnotationsByType(WITH_TEXT, new Set()), ms)) as unknown
+    return new Set((found as Array<{ pageIndex: number }>).map(({ pageIndex }) => pageIndex + 1))
+  } catch {
+    return undefined // a page is broken, or the time is over, which the next page will say
+  }
 }
 
 /** What pdf.js tells of an annotation, as far as it is text. */

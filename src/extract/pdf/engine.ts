@@ -11,6 +11,7 @@ import type { PDFDocumentProxy, PDFPageProxy } from 'pdfjs-dist/legacy/build/pdf
 import { Cut } from '../budget.js'
 import { Declined } from '../extractor.js'
 import { inflateAtOnce } from './inflate.js'
+import { workerHalf } from './port.js'
 
 export type { PDFDocumentProxy, PDFPageProxy }
 
@@ -23,15 +24,40 @@ let loaded: Promise<typeof PdfJs> | undefined
 export function loadPdfJs(): Promise<typeof PdfJs> {
   loaded ??= (async () => {
     const worker = 'pdfjs-dist/legacy/build/pdf.worker.mjs'
-    const push = Object.getOwnPropertyDescriptor(Array.prototype, 'push')!
-    await import(worker) // sets globalThis.pdfjsWorker, which getDocument() then uses
+    const putBack = keepBuiltIns()
+    await import(worker) // sets globalThis.pdfjsWorker
     const library = await import('pdfjs-dist/legacy/build/pdf.mjs')
-    // Its polyfills replace push for arrays of 2^32 members, and make every push of this thread ten times as slow.
-    Object.defineProperty(Array.prototype, 'push', push)
+    putBack()
     inflateAtOnce()
     return library
   })()
   return loaded
+}
+
+/**
+ * Its polyfills replace built-ins of the whole thread for rare cases: push for arrays of 2^32 members (ten times as slow), JSON
+ * for its source texts. Those are put back as they were, and a sum that nobody needs to the last bit is made simple.
+ */
+function keepBuiltIns(): () => void {
+  const kept = (
+    [
+      [Array.prototype, 'push'],
+      [JSON, 'parse'],
+      [JSON, 'stringify'],
+      [Function.prototype, 'toString'],
+    ] as const
+  ).map(([on, name]) => [on, name, Object.getOwnPropertyDescriptor(on, name)!] as const)
+  const hasSum = 'sumPrecise' in Math
+  return () => {
+    for (const [on, name, descriptor] of kept) Object.defineProperty(on, name, descriptor)
+    if (!hasSum) Object.assign(Math, { sumPrecise: sum })
+  }
+}
+
+function sum(numbers: Iterable<number>): number {
+  let all = 0
+  for (const number of numbers) all += number
+  return all
 }
 
 const folder = path.dirname(createRequire(import.meta.url).resolve('pdfjs-dist/package.json'))
@@ -92,8 +118,10 @@ async function open(
   isForText: boolean,
   enableXfa: boolean,
 ): Promise<Opened> {
-  const { getDocument } = await loadPdfJs()
+  const { getDocument, PDFWorker } = await loadPdfJs()
+  const worker = PDFWorker.create({ port: workerHalf() })
   const task = getDocument({
+    worker,
     data: new Uint8Array(bytes),
     cMapUrl: inPackage('cmaps'), // without it, CJK text in fonts that are not embedded is silently lost
     cMapPacked: true,
@@ -114,7 +142,10 @@ async function open(
     tryPassword(next ?? new Error(NO_PASSWORD))
   }
   // pdf.js waits here for work that may never end after an error; the document is gone all the same.
-  const close = (): Promise<void> => within(task.destroy(), CLOSE_MS).catch(() => {})
+  const close = (): Promise<void> =>
+    within(task.destroy(), CLOSE_MS)
+      .catch(() => {})
+      .finally(() => worker.destroy())
   try {
     return { pdf: await within(task.promise, msLeft), close }
   } catch (error) {
