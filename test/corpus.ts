@@ -8,6 +8,8 @@ const PLACES = ['../../shared/corpus', '../../../shared/corpus'].map((place) =>
 const BASE = PLACES.find((place) => existsSync(`${place}/INDEX.tsv`)) ?? (PLACES[0] as string)
 
 export const CORPUS = `${BASE}/files`
+/** Strings that the documents must give, one document a line. */
+export const EXPECTED = `${BASE}/expected.tsv`
 /** Pictures with their text. */
 export const TRUTH = `${BASE}/ocr-truth.tsv`
 
