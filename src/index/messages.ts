@@ -13,7 +13,7 @@ import {
 } from '../fold/columns.js'
 import { attachmentTexts } from './attachment-texts.js'
 import type { Contents } from './contents.js'
-import type { Connection } from './files.js'
+import { LOG_PAGES, type Connection } from './files.js'
 import { idsByMessageId, idsByPath, keyOf, uniqueOfPath } from './lookup.js'
 import { mergeAfterBatch } from './merging.js'
 import type { Meta } from './meta.js'
@@ -33,12 +33,13 @@ function entry(row: EntryRow): EntryRow {
 
 /** Characters of known attachments folded in one batch; the rest waits for its rewrite. About a fifth of a second. */
 const COMPLETED_CHARS = 4_000_000
-/** Rows of a transaction from which on it merges too. */
-const MERGED_ROWS = 50
+/** Rows of a transaction from which on it is a batch: it merges too. */
+const BATCH_ROWS = 50
 
 /** The two statements that any change of words is made of. */
 export class Words {
   readonly #db: Connection
+  #logPages: number = LOG_PAGES.batches
   readonly #insert
   readonly #remove
 
@@ -59,9 +60,17 @@ export class Words {
     this.#remove.run(id)
   }
 
+  /** Before a transaction of so many rows: its commit copies the log back when that has grown. */
+  begin(rows: number): void {
+    const pages = rows >= BATCH_ROWS ? LOG_PAGES.batches : LOG_PAGES.deliveries
+    if (pages === this.#logPages) return
+    this.#logPages = pages
+    this.#db.pragma(`wal_autocheckpoint = ${pages}`)
+  }
+
   /** At the end of a transaction of so many rows: a batch keeps segments from becoming many, a delivery has no time for it. */
   written(rows: number): void {
-    if (rows >= MERGED_ROWS) mergeAfterBatch(this.#db, rows)
+    if (rows >= BATCH_ROWS) mergeAfterBatch(this.#db, rows)
   }
 }
 
@@ -237,6 +246,7 @@ export class Messages implements MessageStore {
     const known = this.#contents.register(given)
     const added = this.#completed(given, known)
     let ids: number[] = []
+    this.#words.begin(removed.length + added.length)
     try {
       this.#db
         .transaction(() => {
