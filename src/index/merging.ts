@@ -2,10 +2,11 @@
  * How the segments of the two FTS5 tables are merged. By itself FTS5 does it inside the transaction of whoever
  * writes, in portions that grow with the levels of the table, so that a delivery into an old index paid for more
  * than one into a new index. That is off; merged is in idle steps (idle.ts) and, so that a first index stays
- * searchable while it grows, after each batch of many messages.
+ * searchable while it grows, after each batch of many messages, and a little after each sixteen deliveries that come
+ * without a pause.
  *
- * Deliveries without a pause are still bounded: at 16 segments FTS5 joins a level, which after single messages is
- * small.
+ * Should that not be enough, FTS5 bounds them: at 32 segments FTS5 joins a level, which after single messages is
+ * small. At 16, its own number, a delivery during a first index met the large segments of batches (0.35 s of CPU).
  */
 import type { Connection } from './files.js'
 
@@ -15,7 +16,12 @@ export const WORD_TABLES: readonly WordTable[] = ['words', 'term_gram']
 /** Segments of a level from which on an idle step joins them, and a batch of many messages does. */
 const CROWDED = { idle: 4, batch: 8 } as const
 /** Kept by FTS5 in the file. 8 MB of words in memory before a segment is written: an eighth less time than with 1 MB. */
-const KEPT = { automerge: 0, usermerge: CROWDED.idle, hashsize: 8_388_608 } as const
+const KEPT = {
+  automerge: 0,
+  usermerge: CROWDED.idle,
+  crisismerge: 32,
+  hashsize: 8_388_608,
+} as const
 
 /** Writes what FTS5 is to keep, where the file has other values. */
 export function tuneMerging(db: Connection): void {
@@ -79,11 +85,7 @@ export function mergePages(db: Connection, table: WordTable, pages: number): boo
   return (changes.get() as number) - before >= 2
 }
 
-/** Pages of merging that a row of a batch pays for: about what its words are, once a level. */
-const PAGES_A_ROW = 2
-
-/** Inside the transaction of a batch of so many messages. */
-export function mergeAfterBatch(db: Connection, rows: number): void {
-  for (const table of WORD_TABLES)
-    if (isCrowded(db, table, 'batch')) mergePages(db, table, rows * PAGES_A_ROW)
+/** Merges up to so many pages where segments became many. Inside the transaction of those who wrote them. */
+export function mergeCrowded(db: Connection, pages: number): void {
+  for (const table of WORD_TABLES) if (isCrowded(db, table, 'batch')) mergePages(db, table, pages)
 }

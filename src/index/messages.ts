@@ -15,7 +15,7 @@ import { attachmentTexts } from './attachment-texts.js'
 import type { Contents } from './contents.js'
 import { LOG_PAGES, type Connection } from './files.js'
 import { idsByMessageId, idsByPath, keyOf, uniqueOfPath } from './lookup.js'
-import { mergeAfterBatch } from './merging.js'
+import { mergeCrowded } from './merging.js'
 import type { Meta } from './meta.js'
 import { RowIds } from './row-ids.js'
 import type { EntryRow, MessageInput } from './rows.js'
@@ -35,11 +35,18 @@ function entry(row: EntryRow): EntryRow {
 const COMPLETED_CHARS = 4_000_000
 /** Rows of a transaction from which on it is a batch: it merges too. */
 const BATCH_ROWS = 50
+/** Pages of merging that a row of a batch pays for: about what its words are, once a level. */
+const PAGES_A_ROW = 2
+/** A delivery writes a page or two of words, which are merged three times in a thousand deliveries. */
+const PAGES_A_DELIVERY = 6
+/** Deliveries that pay together, 2 to 5 ms, whatever the size of the index. */
+const MERGE_EVERY = 16
 
 /** The two statements that any change of words is made of. */
 export class Words {
   readonly #db: Connection
   #logPages: number = LOG_PAGES.batches
+  #deliveries = 0
   readonly #insert
   readonly #remove
 
@@ -68,9 +75,11 @@ export class Words {
     this.#db.pragma(`wal_autocheckpoint = ${pages}`)
   }
 
-  /** At the end of a transaction of so many rows: a batch keeps segments from becoming many, a delivery has no time for it. */
+  /** At the end of a transaction of so many rows: pays for the segments that it and others before it have made. */
   written(rows: number): void {
-    if (rows >= BATCH_ROWS) mergeAfterBatch(this.#db, rows)
+    if (rows >= BATCH_ROWS) mergeCrowded(this.#db, rows * PAGES_A_ROW)
+    else if (++this.#deliveries % MERGE_EVERY === 0)
+      mergeCrowded(this.#db, MERGE_EVERY * PAGES_A_DELIVERY)
   }
 }
 
