@@ -160,14 +160,23 @@ class OpenedMail implements Mail {
     }))
   }
 
-  async sweep({ signal, onProgress, full = false }: SweepOptions = {}): Promise<SweepReport> {
+  async sweep({
+    signal,
+    onProgress,
+    full = false,
+    yieldMs,
+  }: SweepOptions = {}): Promise<SweepReport> {
     this.#sweeps++
     try {
       const reports: SweepReport[] = []
       for (const vault of this.#vaults) {
         if (signal?.aborted && reports.length > 0) break
         reports.push(
-          await this.#sweeping(vault).perform({ name: 'sweep', full }, signal, onProgress),
+          await this.#sweeping(vault).perform(
+            { name: 'sweep', full, ...(yieldMs && { yieldMs }) },
+            signal,
+            onProgress,
+          ),
         )
       }
       return reports.reduce(together)

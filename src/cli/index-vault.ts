@@ -6,6 +6,9 @@ import { checkOcr, sweepingOptions } from './options.js'
 import { drawnProgress, exitCodeOf, tellPlaces, tellReport, whenFree } from './sweeping.js'
 import { note, plain, printJson } from './terminal.js'
 
+/** Nobody waits for this process but the person who started it. */
+const ALONE_MS = 1_000
+
 export const run: Run = async (given, { signal }) => {
   const { vault: _first, index, ...options } = sweepingOptions(given)
   await checkOcr(given)
@@ -35,7 +38,12 @@ export const run: Run = async (given, { signal }) => {
       const progress = drawnProgress()
       tellPlaces(mail)
       const report = await whenFree(given, signal, () =>
-        mail.sweep({ signal, onProgress: progress.onProgress, full: given.has('full') }),
+        mail.sweep({
+          signal,
+          onProgress: progress.onProgress,
+          full: given.has('full'),
+          yieldMs: ALONE_MS,
+        }),
       ).finally(() => progress.end())
       if (given.has('json')) await printJson({ vault, ...report })
       tellReport(report)

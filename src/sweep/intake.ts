@@ -6,6 +6,7 @@
  *
  * Not responsible for: which messages are new (reconcile.ts), their contents (reading.ts).
  */
+import { setImmediate as yieldToLoop } from 'node:timers/promises'
 import { COLUMNS, type FoldedColumns } from '../fold/columns.js'
 import type { MessageInput } from '../index/rows.js'
 import { chooseDate } from '../index/row-ids.js'
@@ -31,6 +32,8 @@ export interface IntakeOptions {
   /** Whether a delivery has put this message into the index meanwhile. */
   isDelivered?: (path: string) => boolean
   onRows?: (rows: number) => void
+  /** Longest that writing rows may hold the event loop. */
+  yieldMs: number
   /** On a thread of its own, past everything that waits. */
   urgent?: boolean
 }
@@ -56,6 +59,11 @@ const BATCH = {
  */
 const HELD = { rows: 4000, bytes: 24_000_000 } as const
 
+/** Rows of one transaction at first, and its bounds later: as many as take `yieldMs`. */
+const SLICE = { first: 100, least: 20, most: HELD.rows } as const
+
+const heldBytes = ({ size }: MessageInput): number => Math.min(size, 1_000_000)
+
 type Answer = ParsedMessage | UnreadMessage | Threw
 
 export class Intake {
@@ -68,6 +76,7 @@ export class Intake {
   #batchMessages: number = BATCH.first
   #rows: MessageInput[] = []
   #rowBytes = 0
+  #slice: number = SLICE.first
   #writing: NodeJS.Immediate | undefined
   #failure: unknown
 
@@ -90,8 +99,11 @@ export class Intake {
     await Promise.all(this.#inFlight)
     clearImmediate(this.#writing)
     this.#writing = undefined
+    while (this.#failure === undefined && this.#rows.length > 0) {
+      this.#write()
+      if (this.#rows.length > 0) await yieldToLoop()
+    }
     this.#throwFailure()
-    this.#write()
     return this.#withUnread
   }
 
@@ -175,7 +187,7 @@ export class Intake {
     }
     if (message.kind === 'parsed') counts.added++
     this.#rows.push(input)
-    this.#rowBytes += Math.min(found.entry.size, 1_000_000)
+    this.#rowBytes += heldBytes(input)
     if (this.#rows.length >= HELD.rows || this.#rowBytes >= HELD.bytes) this.#write()
   }
 
@@ -187,15 +199,23 @@ export class Intake {
     } catch (error) {
       this.#failure = error
     }
+    if (this.#rows.length > 0) this.#writing = setImmediate(() => this.#writeNow())
   }
 
+  /** Writes some of the rows: no more than keep a delivery, or the host's own work, waiting for a moment. */
   #write(): void {
-    const rows = this.#rows.filter(({ path }) => !this.#options.isDelivered?.(path))
-    this.counts.added -= this.#rows.length - rows.length
-    this.#rows = []
-    this.#rowBytes = 0
+    const some = this.#rows.splice(0, this.#slice)
+    this.#rowBytes -= some.reduce((sum, row) => sum + heldBytes(row), 0)
+    const rows = some.filter(({ path }) => !this.#options.isDelivered?.(path))
+    this.counts.added -= some.length - rows.length
     if (rows.length === 0) return
+    const began = performance.now()
     this.#options.store.messages.add(rows)
+    const rowMs = (performance.now() - began) / rows.length
+    this.#slice = Math.min(
+      SLICE.most,
+      Math.max(SLICE.least, Math.floor(this.#options.yieldMs / rowMs)),
+    )
     this.#options.onRows?.(rows.length)
   }
 

@@ -201,7 +201,9 @@ async function compareFolder(
   const fresh: Array<{ entry: VaultEntry; row?: EntryRow }> = []
   for (const entry of entries) {
     const row = byPlace.get(placeOf(entry))
-    if (!row) {
+    // After a compaction another message of the same file stands there, and this one elsewhere.
+    const isOther = folder.kind === 'mbox' && row?.unique !== entry.unique
+    if (!row || isOther) {
       fresh.push({ entry })
       continue
     }

@@ -5,7 +5,7 @@ import type { VerifyReport } from './verify.js'
 
 /** Plain data: it may cross to another process. */
 export type Call =
-  | { name: 'sweep'; full: boolean }
+  | { name: 'sweep'; full: boolean; yieldMs?: number }
   | { name: 'deliver'; path: string }
   | { name: 're-extract'; options: ReExtractOptions }
   | { name: 'verify'; purge: boolean }

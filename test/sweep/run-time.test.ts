@@ -1,4 +1,5 @@
 /** What a host changes while a sweep is at work. */
+import { readFileSync } from 'node:fs'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Mail } from '../../src/api.js'
 import { FAULTS, TestVault } from './mailbox.js'
@@ -61,3 +62,33 @@ test('a delivery, a choice and excerpts end at a signal that has fired', async (
   await expect(mail.excerpts(hits, { signal })).rejects.toThrow('aborted')
   expect(await mail.search('arrived')).toMatchObject({ hits: [] })
 })
+
+test('what arrives during a sweep is searchable at once, and its attachment is read before the backlog', async () => {
+  const log = vault.path('log')
+  vi.stubEnv('PAPERKNIFE_FAULTS_LOG', log)
+  mail = await vault.open()
+  let isDelivered = false
+  let hadFound = 0
+  await mail.sweep({
+    onProgress: ({ phase, done }) => {
+      if (phase !== 'text' || done < 1 || isDelivered) return
+      isDelivered = true
+      vault.write('new/9.host', {
+        subject: 'Arrived',
+        date: 'Mon, 2 Mar 2026 10:00:00 +0100',
+        attachments: { 'new.txt': 'FAULT text arrived with it' },
+      })
+      void mail
+        .deliver('new/9.host')
+        .then(() => mail.search('subject:arrived'))
+        .then(({ hits }) => (hadFound = hits.length))
+    },
+  })
+  expect(hadFound).toBe(1)
+  const begun = readFileSync(log, 'utf8').trim().split('\n')
+  const at = begun.findIndex((line) => line.includes('arrived with it'))
+  // What was given to the thread already goes before it, and nothing else.
+  expect(at).toBeGreaterThan(0)
+  expect(begun.slice(at + 1).length).toBeGreaterThanOrEqual(2)
+  expect(begun).toHaveLength(7)
+}, 60_000)
