@@ -339,7 +339,7 @@ export const FLAGS: readonly Flag[] = [
   {
     name: 'purge',
     kind: 'switch',
-    help: 'merge, drop dead words and vacuum, so that deleted text is gone from the files',
+    help: 'merge, drop dead words and files set aside, and vacuum, so that deleted text is gone',
     commands: ['verify'],
   },
   {

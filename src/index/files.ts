@@ -326,6 +326,11 @@ function putAside(path: string): string {
   return aside
 }
 
+/** Removes what was set aside: older texts lie in it. */
+export function removeSetAside(directory: string): void {
+  for (const { name } of [INDEX, EXTRACTS]) removeFiles(`${join(directory, name)}.set-aside`)
+}
+
 function removeFiles(path: string): void {
   for (const ending of ['', '-wal', '-shm', '-journal', SUSPECT])
     rmSync(path + ending, { force: true })

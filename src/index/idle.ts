@@ -6,6 +6,7 @@
  * Not responsible for: deciding when it is idle.
  */
 import { COLUMNS } from '../fold/columns.js'
+import { PipelineError } from '../part/errors.js'
 import type { Connection } from './files.js'
 import { isCrowded, mergePages, segments, WORD_TABLES, type WordTable } from './merging.js'
 import type { Meta } from './meta.js'
@@ -91,7 +92,13 @@ export class Idle implements IdleStore {
     for (const db of [this.#db, this.#extracts]) {
       db.pragma('wal_checkpoint(TRUNCATE)')
       db.exec('VACUUM')
-      db.pragma('wal_checkpoint(TRUNCATE)')
+      // Until the log is copied back the file is the old one.
+      const [done] = db.pragma('wal_checkpoint(TRUNCATE)') as Array<{ busy: number }>
+      if (done?.busy)
+        throw new PipelineError(
+          'E_INDEX_BUSY',
+          `a search is at work on ${db.name}, so that deleted text is still in it: purge once more when it has ended`,
+        )
     }
   }
 

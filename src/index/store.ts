@@ -17,6 +17,7 @@ import {
   checkWhole,
   explained,
   openForWriting,
+  removeSetAside,
   type Connection,
   type WriterFiles,
 } from './files.js'
@@ -184,7 +185,11 @@ export interface RewriteStore {
 export interface IdleStore {
   /** One bounded step of idle work (merge, recount, dead terms, checkpoint). @returns false when nothing is left to do */
   step(): boolean
-  /** Leaves no byte of deleted text in the files: drops contents that no message carries and dead words, merges, vacuums. Takes long. */
+  /**
+   * Leaves no byte of deleted text in the files: drops contents that no message carries and dead words, merges, vacuums,
+   * removes files that were set aside. Takes long.
+   * @throws {PipelineError} E_INDEX_BUSY while a reader holds an older state of the files
+   */
   purge(): void
 }
 
@@ -236,6 +241,7 @@ function storeOver(files: WriterFiles, directory: string, messageChars: number):
         explained(directory, () => {
           messages.dropUncarried()
           idle.purge()
+          removeSetAside(directory)
         })
       },
     },
