@@ -1,6 +1,7 @@
 /** Office documents at and beyond their limits; what they say when sound is test/fixtures/office. */
 import { deflateSync, crc32 } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
+import { alternativeText } from '../../src/extract/office/drawing.js'
 import { readDocument } from '../../src/extract/read.js'
 import { DEFAULT_LIMITS, type Limits } from '../../src/part/limits.js'
 import type { ReadResult, TextOutcome } from '../../src/part/outcome.js'
@@ -258,4 +259,10 @@ describe('pictures', () => {
     })
     expect(await text(await docx(''))).toMatchObject({ empty: 'no-content' })
   })
+})
+
+// A pattern that began anywhere in a run of blanks or points went on to its end from each of them.
+test('a description of a million blanks and points costs what its length costs', () => {
+  expect(alternativeText(`a boat${'. '.repeat(500_000)}by night`)?.slice(0, 8)).toBe('a boat. ')
+  expect(alternativeText('A logo.\n\nDescription automatically generated')).toBe('A logo')
 })

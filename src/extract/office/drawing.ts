@@ -15,7 +15,7 @@ const GIVEN_BY_PROGRAM =
 const CELL_RANGE = /^(?:['\w$ -]+\.)?\$?[A-Z]{1,3}\$?\d+(?::(?:['\w$ -]+\.)?\$?[A-Z]{1,3}\$?\d+)?$/
 /** What programs add to descriptions they made. */
 const MADE_BY_PROGRAM =
-  /[\s.]*(?:description (?:automatically )?generated(?: with (?:very )?(?:low|medium|high) confidence)?|ai-generated content may be incorrect|(?:ein bild, das .{0,200}?)?automatisch generierte beschreibung|description générée automatiquement(?: avec un niveau de confiance \p{L}+)?|descripción generada automáticamente(?: con confianza \p{L}+)?|descrizione generata automaticamente|自動的に生成された説明|自动生成的说明)\.?/giu
+  /(?<![\s.])[\s.]*(?:description (?:automatically )?generated(?: with (?:very )?(?:low|medium|high) confidence)?|ai-generated content may be incorrect|(?:ein bild, das .{0,200}?)?automatisch generierte beschreibung|description générée automatiquement(?: avec un niveau de confiance \p{L}+)?|descripción generada automáticamente(?: con confianza \p{L}+)?|descrizione generata automaticamente|自動的に生成された説明|自动生成的说明)\.?/giu
 
 /** The alternative text a person wrote for a drawing, or undefined. */
 export function alternativeText(text: string | undefined): string | undefined {
