@@ -19,6 +19,7 @@ const rows: Row[] = (existsSync(EXPECTED) ? readFileSync(EXPECTED, 'utf8').split
   .filter(
     ([, , , found]) => found === 'yes' || found === 'partly' || /^\d+\/\d+$/.test(found ?? ''),
   )
+  .filter(([document = '']) => existsSync(`${CORPUS}/${document}`))
   .map(([document = '', kind = '', truth = '']) => ({
     document,
     kind,
