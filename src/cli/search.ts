@@ -68,7 +68,10 @@ export const run: Run = async (given, { signal }) => {
     }
     if (mbox !== undefined) await writeMbox(mail, hits, mbox)
     if (given.has('json')) await printJson({ summary: summaryOf(result) })
-    else for (const line of summaryText(result)) note(line)
+    else {
+      const line = given.has('documents') ? 'document' : by === 'thread' ? 'conversation' : 'hit'
+      for (const text of summaryText(result, line)) note(text)
+    }
     return hits.length > 0 ? EXIT.done : EXIT.nothingFound
   } finally {
     await mail.close()
@@ -144,10 +147,9 @@ function snippetText(snippet: string): string {
     .join('')
 }
 
-function summaryText(result: SearchResult): string[] {
-  const { hits, count, more, tier, terms, cut, coverage } = result
-  const number =
-    count === undefined ? `the first ${counted(hits.length, 'hit')}` : counted(count, 'hit')
+/** @param line what one line of the answer stands for */
+function summaryText(result: SearchResult, line: 'hit' | 'conversation' | 'document'): string[] {
+  const { hits, tier, terms, cut, coverage } = result
   const unseen = [
     coverage.pending > 0 && `${countText(coverage.pending)} not read yet`,
     coverage.unreadable > 0 && `${countText(coverage.unreadable)} could not be read`,
@@ -157,6 +159,17 @@ function summaryText(result: SearchResult): string[] {
       ? [`no exact match; close words taken: ${terms.map(plain).join(', ')}`]
       : []),
     ...cut.map(plain),
-    `${number}${more && count === undefined ? ' (there are more)' : more ? `, ${countText(hits.length)} shown` : ''} in ${durationText(result.ms)}; ${countText(coverage.readable)} of ${counted(coverage.contents, 'attachment')} searched${unseen.length > 0 ? ` (${unseen.join(', ')}; paperknife status says why)` : ''}`,
+    `${numberText(result, line)} in ${durationText(result.ms)}; ${countText(coverage.readable)} of ${counted(coverage.contents, 'attachment')} searched${unseen.length > 0 ? ` (${unseen.join(', ')}; paperknife status says why)` : ''}`,
   ]
+}
+
+function numberText({ hits, count, counts, next }: SearchResult, line: string): string {
+  const shown = hits.length
+  const more = next === undefined ? '' : ' (there are more)'
+  if (line !== 'hit') {
+    const messages = count === undefined ? '' : ` of ${counted(count, 'matching message')}`
+    return `${counted(shown, line)}${more}${messages}`
+  }
+  if (count === undefined) return `the first ${countText(shown)} hits${more}`
+  return `${counted(count, 'hit')}${counts || shown === count ? '' : `, ${countText(shown)} shown`}`
 }

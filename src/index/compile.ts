@@ -148,9 +148,10 @@ export class Compiler {
     )
   }
 
-  /** The number of the thread that a Message-ID or id belongs to; 0 belongs to none. */
+  /** The number of the thread that a Message-ID, key or id belongs to; 0 belongs to none. */
   private thread(of: string): number {
-    const [byMessageId] = idsByMessageId(this.db, of)
+    // a key ends with the Message-ID in brackets
+    const [byMessageId] = idsByMessageId(this.db, / <(.+)$/.exec(of)?.[1] ?? of)
     if (byMessageId === undefined && !/^\d{1,15}$/.test(of)) return 0
     const byId = this.db
       .prepare<[number], { thread: number }>('SELECT thread FROM message WHERE id = ?')

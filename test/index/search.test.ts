@@ -163,6 +163,7 @@ describe('a few letters', () => {
     ['-on:2014', [4, 3, 2]],
     ['on:2014 OR enjoy', [4, 1, 0]],
     ['thread:holiday@west.example', [4, 3]],
+    ['thread:"Sent/1 <holiday@west.example>"', [4, 3]],
     ['thread:<holiday@west.example> enjoy', [4]],
     ['thread:nobody@nowhere.example', []],
     ['nothing:here', []],
