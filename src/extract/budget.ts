@@ -23,6 +23,8 @@ export class Budget {
   ocrPages = 0
   /** Pages and pictures that only OCR could read, left by a reading without OCR. */
   pagesToOcr = 0
+  /** Pages and pictures decoded to see whether they are worth recognising. */
+  ocrLooks = 0
   /** First limit that left something out without ending the reading; see `noteCut`. */
   cutBy: CutBy | undefined
   #bytes: number

@@ -27,6 +27,9 @@ const ROW = `id, lower(hex(hash)) AS hash, size, state, lane, why, newest, attem
   declared_type AS declaredType, type, extractor, version, engine, pages, ocr_pages AS ocrPages,
   pages_to_ocr AS pagesToOcr, ms, chars, empty, cut_by AS cutBy, detail, limits, languages, passwords`
 
+/** Farther off than any failure is put off: it was written under a clock that was wrong, and is due now. */
+const FAR_SECONDS = 2 * 86_400
+
 const bytes = (hash: string): Buffer => Buffer.from(hash, 'hex')
 
 export class Contents implements ContentStore {
@@ -51,7 +54,7 @@ export class Contents implements ContentStore {
       byHash: select('hash = ?'),
       byId: select('id = ?'),
       pending: select(`state = 'pending' AND lane = ? ORDER BY newest DESC LIMIT ?`),
-      retries: select(`state = 'failed-transient' AND lane = ? AND due <= ? ORDER BY due LIMIT ?`),
+      retries: select(`state = 'failed-transient' AND lane = ? AND (due <= ? OR due > ?) ORDER BY due LIMIT ?`),
       interrupted: select(`state = 'extracting' ORDER BY id LIMIT ?`),
       claim: db.prepare(
         `UPDATE content SET state = 'extracting', attempts = attempts + 1, claim = ? WHERE id = ?`,
@@ -144,7 +147,12 @@ export class Contents implements ContentStore {
   candidates(lane: Lane, limit: number, now: number): ContentRow[] {
     const pending = this.#sql.pending.all(lane, limit) as ContentRow[]
     if (pending.length >= limit) return pending
-    const retries = this.#sql.retries.all(lane, now, limit - pending.length) as ContentRow[]
+    const retries = this.#sql.retries.all(
+      lane,
+      now,
+      now + FAR_SECONDS,
+      limit - pending.length,
+    ) as ContentRow[]
     return [...pending, ...retries]
   }
 

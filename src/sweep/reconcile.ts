@@ -7,6 +7,8 @@
  *
  * Not responsible for: reading messages (intake.ts), finding out what a folder is (vault/).
  */
+import { realpathSync } from 'node:fs'
+import { join } from 'node:path'
 import { PipelineError } from '../part/errors.js'
 import type { EntryRow, FolderRow } from '../index/rows.js'
 import type { EntryChange, Store } from '../index/store.js'
@@ -325,12 +327,26 @@ async function remove(
       `${vault.root} was unmounted or replaced while it was read; nothing was removed from the index`,
     )
   // A message that was found elsewhere meanwhile has another path now.
-  const ids = gone
-    .filter(({ id, path }) => store.messages.byId(id)?.path === path)
-    .map(({ id }) => id)
+  const ids: number[] = []
+  for (const { id, path } of gone) {
+    const row = store.messages.byId(id)
+    if (row?.path !== path) continue
+    // A disk that was away for a moment listed as empty meanwhile.
+    if (row.offset === null && isPlain(vault.root, path) && (await vault.entryAt(path))) continue
+    ids.push(id)
+  }
   for (let from = 0; from < ids.length; from += BATCH)
     store.messages.remove(ids.slice(from, from + BATCH))
   return ids.length
+}
+
+/** Whether something lies there that is reached through no link: two names of one folder are listed as one. */
+function isPlain(root: string, path: string): boolean {
+  try {
+    return realpathSync(join(root, path)) === join(realpathSync(root), path)
+  } catch {
+    return false
+  }
 }
 
 /**

@@ -87,6 +87,12 @@ const WALLS = {
   crowdedShare: 0.7,
   /** The mark of such a process when less than that is left of memoryBytesMax: a scan of 25 megapixels needs 450 MB. */
   aloneBytes: 600_000_000,
+  /** The least mark of such a process, while others run here. */
+  besideBytes: 300_000_000,
+  /** Share of memoryBytesMax that this process and those beside it may hold together; their shared pages count twice in it. */
+  togetherShare: 1.15,
+  /** Longest that a task waits for memory before it is read in another process. */
+  waitMs: 3_000,
   /** An idle thread that holds more is replaced: what a parser left behind is not carried along. */
   heldBytes: 150_000_000,
   /** Recognised pages after which an OCR thread is replaced; its WASM memory only ever grows. */
@@ -176,15 +182,17 @@ export class WorkerPool {
     signal?: AbortSignal,
     isolated = false,
   ): Promise<Fault | undefined> {
-    const slot = await this.#free(laneOf(task), signal)
-    if (!slot) return { kind: 'interrupted', item: 'preparing', detail: 'stopped' }
+    const free = await this.#free(laneOf(task), signal)
+    if (!free) return { kind: 'interrupted', item: 'preparing', detail: 'stopped' }
+    const { slot } = free
     // Measured: 61 hostile mails left 700 MB in a process whose threads were all replaced (freed memory that
     // the allocator keeps), and every later attachment was ended at the mark for it.
     const held = process.memoryUsage.rss()
-    if (isolated || held > this.#memoryBytesMax * WALLS.crowdedShare) {
+    if (isolated || free.isElsewhere || held > this.#memoryBytesMax * WALLS.crowdedShare) {
       const { journalDirectory: _, ...options } = this.#options
-      const left = Math.max(WALLS.aloneBytes, this.#memoryBytesMax - held - this.#lent)
-      const memoryBytesMax = Math.min(this.#memoryBytesMax, left)
+      const isBeside = this.#slots.some((other) => other !== slot && other.isTaken)
+      const least = isBeside ? WALLS.besideBytes : WALLS.aloneBytes
+      const memoryBytesMax = Math.min(this.#memoryBytesMax, Math.max(least, this.#bytesLeft()))
       this.#lent += memoryBytesMax
       try {
         const fault = await runQuarantined(
@@ -299,21 +307,28 @@ export class WorkerPool {
     this.#clock = undefined
   }
 
-  /** A slot for the caller alone, or undefined when the pool or the caller stopped. */
-  async #free(lane: Slot['lane'], signal: AbortSignal | undefined): Promise<Slot | undefined> {
+  /** A slot for the caller alone, and whether memory forbids to use its thread; undefined when the pool or the caller stopped. */
+  async #free(
+    lane: Slot['lane'],
+    signal: AbortSignal | undefined,
+  ): Promise<{ slot: Slot; isElsewhere: boolean } | undefined> {
+    const began = performance.now()
     for (;;) {
       if (this.#closed || signal?.aborted) return undefined
       const slot = this.#slots.find((candidate) => candidate.lane === lane && !candidate.isTaken)
       if (slot) {
         slot.isTaken = true
-        if (!this.#isFull()) return slot
+        if (!this.#isFull()) return { slot, isElsewhere: false }
         await Promise.all([
           this.#replace(slot),
           ...this.#slots.filter((other) => !other.isTaken).map((other) => this.#replace(other)),
         ])
         // With every thread gone what is held is not theirs, and waiting would be for nothing.
         if (!this.#isFull() || this.#slots.every((other) => other === slot || !other.isTaken))
-          return slot
+          return { slot, isElsewhere: false }
+        // One long reading (a document of many pages) must not keep the others waiting for its memory.
+        if (this.#mayLend() && performance.now() - began > WALLS.waitMs)
+          return { slot, isElsewhere: true }
         slot.isTaken = false
       }
       let proceed = (): void => {}
@@ -328,6 +343,16 @@ export class WorkerPool {
 
   #isFull(): boolean {
     return process.memoryUsage.rss() + this.#lent > this.#memoryBytesMax * WALLS.feedShare
+  }
+
+  /** Bytes that a process beside this one may hold. */
+  #bytesLeft(): number {
+    const held = process.memoryUsage.rss() + this.#lent
+    return Math.floor(this.#memoryBytesMax * WALLS.togetherShare - held)
+  }
+
+  #mayLend(): boolean {
+    return this.#lent === 0 && this.#bytesLeft() > WALLS.besideBytes
   }
 
   #wake(): void {
@@ -399,7 +424,7 @@ export class WorkerPool {
       if (now - running.stageBegan > limitMs) this.#end(slot, 'timeout', `over ${limitMs} ms`)
     }
     if (rss > this.#memoryBytesMax * WALLS.endShare) this.#endGreediest(rss)
-    else if (this.#waiting.length > 0 && !this.#isFull()) this.#wake()
+    else if (this.#waiting.length > 0 && (!this.#isFull() || this.#mayLend())) this.#wake()
   }
 
   /** Of the items in work, ends the one during which the process grew most; of equals the youngest. */

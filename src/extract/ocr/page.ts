@@ -6,9 +6,13 @@ import type { Picture } from '../image/picture.js'
 import type { TextSink } from '../sink.js'
 import { recognise, type Recognised } from './recognise.js'
 
-/** @returns true while the document may have another page recognised; notes `ocr-pages` when it may not */
+/** Pages and pictures that are decoded for each that may be recognised: a look that dismisses one is cheap, thousands are not. */
+const LOOKS_A_PAGE = 6
+
+/** Counts a look. @returns true while the document may have another page recognised; notes `ocr-pages` when it may not */
 export function mayRecognise({ budget }: Context): boolean {
-  if (budget.ocrPages < budget.limits.ocrPages) return true
+  const { ocrPages } = budget.limits
+  if (budget.ocrPages < ocrPages && budget.ocrLooks++ < ocrPages * LOOKS_A_PAGE) return true
   budget.noteCut('ocr-pages')
   return false
 }
