@@ -13,7 +13,16 @@ import { EXIT, UsageError } from './exit.js'
 import type { Arguments } from './flags.js'
 import type { Run } from './commands.js'
 import { checkOcr, readingOptions } from './options.js'
-import { Progress, counted, durationText, note, plain, print, printJson } from './terminal.js'
+import {
+  Progress,
+  counted,
+  durationText,
+  note,
+  plain,
+  print,
+  printJson,
+  shownText,
+} from './terminal.js'
 
 /** A file to read: where it lies, and where its text goes below `--out`. */
 interface Found {
@@ -50,7 +59,7 @@ export const run: Run = async (given, { signal }) => {
   for await (const reading of extractDocuments(files(), { ...readingOptions(given), signal })) {
     const outcome = reading.result?.outcome
     if (outcome?.kind === 'text') {
-      if (printsText) await print(documentText(outcome.pages))
+      if (printsText) await print(shownText(documentText(outcome.pages)))
       const mirrored = mirror.get(reading.file)
       if (out !== undefined && mirrored !== undefined)
         await writeText(join(out, `${mirrored}.txt`), documentText(outcome.pages))

@@ -17,6 +17,7 @@ import {
   marked,
   note,
   plain,
+  plainPiece,
   print,
   printJson,
 } from './terminal.js'
@@ -143,7 +144,7 @@ function hitText(hit: Hit, excerpt: Excerpt | undefined, vault: string | undefin
 function snippetText(snippet: string): string {
   return snippet
     .split(/\u0002([^\u0003]*)\u0003/)
-    .map((piece, i) => (i % 2 === 1 ? marked(plain(piece)) : piece.replace(/[\s\p{Cc}]+/gu, ' ')))
+    .map((piece, i) => (i % 2 === 1 ? marked(plain(piece)) : plainPiece(piece)))
     .join('')
 }
 

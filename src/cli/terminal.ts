@@ -11,6 +11,17 @@ import { once } from 'node:events'
 const HOSTILE =
   /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]+/g
 
+/** A piece of a line: as `plain`, but spaces at its edges stay. */
+export function plainPiece(text: string): string {
+  return text.replace(HOSTILE, ' ').replace(/\s+/gu, ' ')
+}
+
+/** Text of a document: in full for a file or another program, without what a terminal would obey for a terminal. */
+export function shownText(text: string): string {
+  if (process.stdout.isTTY !== true) return text
+  return text.replace(HOSTILE, (found) => found.replace(/[^\n\t\f]/g, '').replaceAll('\f', '\n'))
+}
+
 /** Text of a mail as one line that a terminal shows and never obeys. */
 export function plain(text: string): string {
   return text.replace(HOSTILE, ' ').replace(/ {2,}/g, ' ').trim()

@@ -9,7 +9,7 @@
  *
  * Not responsible for: attempts, states, what is read next (sweep/).
  */
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { MessageChannel, receiveMessageOnPort, type MessagePort } from 'node:worker_threads'
@@ -59,7 +59,7 @@ export interface Fault {
   item: number | 'preparing'
   /** One sentence, without text of the document. */
   detail: string
-  /** It was read in a process of its own, so that nothing else is to blame. */
+  /** It was read in a process of its own, with room enough: nothing else is to blame. */
   isAlone?: boolean
 }
 
@@ -91,6 +91,7 @@ const WALLS = {
   besideBytes: 300_000_000,
   /** Share of memoryBytesMax that this process and those beside it may hold together; their shared pages count twice in it. */
   togetherShare: 1.15,
+  besideMost: 2,
   /** Longest that a task waits for memory before it is read in another process. */
   waitMs: 3_000,
   /** An idle thread that holds more is replaced: what a parser left behind is not carried along. */
@@ -130,8 +131,8 @@ export class WorkerPool {
   readonly #waiting: Array<() => void> = []
   readonly #memoryBytesMax: number
   #clock: NodeJS.Timeout | undefined
-  /** Marks of the processes that read one task alone; their memory is not in our own. */
-  #lent = 0
+  /** Processes that read one task alone, with the marks they were given; their memory is not in our own. */
+  readonly #beside = new Map<object, { pid: number | undefined; mark: number }>()
   #closed = false
   readonly #closing = new AbortController()
   /** Called when a thread could not be ended; a process of our own should then end itself. */
@@ -182,30 +183,17 @@ export class WorkerPool {
     signal?: AbortSignal,
     isolated = false,
   ): Promise<Fault | undefined> {
-    const free = await this.#free(laneOf(task), signal)
+    const free = await this.#free(laneOf(task), isolated ? WALLS.aloneBytes : 0, signal)
     if (!free) return { kind: 'interrupted', item: 'preparing', detail: 'stopped' }
     const { slot } = free
     // Measured: 61 hostile mails left 700 MB in a process whose threads were all replaced (freed memory that
     // the allocator keeps), and every later attachment was ended at the mark for it.
     const held = process.memoryUsage.rss()
     if (isolated || free.isElsewhere || held > this.#memoryBytesMax * WALLS.crowdedShare) {
-      const { journalDirectory: _, ...options } = this.#options
-      const isBeside = this.#slots.some((other) => other !== slot && other.isTaken)
-      const least = isBeside ? WALLS.besideBytes : WALLS.aloneBytes
-      const memoryBytesMax = Math.min(this.#memoryBytesMax, Math.max(least, this.#bytesLeft()))
-      this.#lent += memoryBytesMax
       try {
-        const fault = await runQuarantined(
-          { ...options, memoryBytesMax },
-          task,
-          onAnswer as Parameters<typeof runQuarantined>[2],
-          this.#stopped(signal),
-        )
-        return fault && { ...fault, isAlone: true }
+        return await this.#runElsewhere(slot, task, onAnswer, isolated, signal)
       } finally {
-        this.#lent -= memoryBytesMax
-        slot.isTaken = false
-        this.#wake()
+        this.#release(slot)
       }
     }
 
@@ -236,7 +224,7 @@ export class WorkerPool {
       },
     }
     slot.running = running
-    this.#clock ??= setInterval(() => this.#look(), WALLS.tickMs)
+    this.#startClock()
     const interrupt = (): void => this.#end(slot, 'interrupted', 'stopped')
     signal?.addEventListener('abort', interrupt, { once: true })
 
@@ -280,15 +268,54 @@ export class WorkerPool {
       worker?.off('exit', onExit)
       port1.close()
       slot.running = undefined
-      slot.isTaken = false
-      if (this.#clock && this.#slots.every((other) => !other.isTaken)) {
-        clearInterval(this.#clock)
-        this.#clock = undefined
-      }
-      this.#wake()
+      this.#release(slot)
     }
     if (running.thrown) throw running.thrown.error
     return fault
+  }
+
+  /** In a process of its own. */
+  async #runElsewhere<T extends Task>(
+    slot: Slot,
+    task: T,
+    onAnswer: (item: number, answer: Answers[T['kind']] | Threw) => void,
+    isolated: boolean,
+    signal: AbortSignal | undefined,
+  ): Promise<Fault | undefined> {
+    this.#startClock()
+    const { journalDirectory: _, ...options } = this.#options
+    const isAmongOthers = this.#slots.some((other) => other !== slot && other.isTaken)
+    const least = isAmongOthers && !isolated ? WALLS.besideBytes : WALLS.aloneBytes
+    const mark = Math.min(this.#memoryBytesMax, Math.max(least, this.#bytesLeft()))
+    const beside: { pid: number | undefined; mark: number } = { pid: undefined, mark }
+    this.#beside.set(slot, beside)
+    try {
+      const fault = await runQuarantined(
+        { ...options, memoryBytesMax: mark },
+        task,
+        onAnswer as Parameters<typeof runQuarantined>[2],
+        this.#stopped(signal),
+        (pid) => (beside.pid = pid),
+      )
+      return (
+        fault && { ...fault, isAlone: mark >= Math.min(WALLS.aloneBytes, this.#memoryBytesMax) }
+      )
+    } finally {
+      this.#beside.delete(slot)
+    }
+  }
+
+  #startClock(): void {
+    this.#clock ??= setInterval(() => this.#look(), WALLS.tickMs)
+  }
+
+  #release(slot: Slot): void {
+    slot.isTaken = false
+    if (this.#clock && this.#slots.every((other) => !other.isTaken)) {
+      clearInterval(this.#clock)
+      this.#clock = undefined
+    }
+    this.#wake()
   }
 
   #stopped(signal: AbortSignal | undefined): AbortSignal {
@@ -307,9 +334,13 @@ export class WorkerPool {
     this.#clock = undefined
   }
 
-  /** A slot for the caller alone, and whether memory forbids to use its thread; undefined when the pool or the caller stopped. */
+  /**
+   * A slot for the caller alone, and whether memory forbids to use its thread; undefined when the pool or the caller stopped.
+   * @param bytes that must be left for a process of its own
+   */
   async #free(
     lane: Slot['lane'],
+    bytes: number,
     signal: AbortSignal | undefined,
   ): Promise<{ slot: Slot; isElsewhere: boolean } | undefined> {
     const began = performance.now()
@@ -318,16 +349,19 @@ export class WorkerPool {
       const slot = this.#slots.find((candidate) => candidate.lane === lane && !candidate.isTaken)
       if (slot) {
         slot.isTaken = true
-        if (!this.#isFull()) return { slot, isElsewhere: false }
+        if (!this.#isFull() && this.#bytesLeft() >= bytes) return { slot, isElsewhere: false }
         await Promise.all([
           this.#replace(slot),
           ...this.#slots.filter((other) => !other.isTaken).map((other) => this.#replace(other)),
         ])
         // With every thread gone what is held is not theirs, and waiting would be for nothing.
-        if (!this.#isFull() || this.#slots.every((other) => other === slot || !other.isTaken))
+        if (
+          (!this.#isFull() && this.#bytesLeft() >= bytes) ||
+          this.#slots.every((other) => other === slot || !other.isTaken)
+        )
           return { slot, isElsewhere: false }
         // One long reading (a document of many pages) must not keep the others waiting for its memory.
-        if (this.#mayLend() && performance.now() - began > WALLS.waitMs)
+        if (bytes === 0 && this.#mayLend() && performance.now() - began > WALLS.waitMs)
           return { slot, isElsewhere: true }
         slot.isTaken = false
       }
@@ -342,17 +376,28 @@ export class WorkerPool {
   }
 
   #isFull(): boolean {
-    return process.memoryUsage.rss() + this.#lent > this.#memoryBytesMax * WALLS.feedShare
+    const rss = process.memoryUsage.rss()
+    return (
+      rss > this.#memoryBytesMax * WALLS.feedShare ||
+      rss + this.#besideBytes() > this.#memoryBytesMax * WALLS.endShare
+    )
   }
 
-  /** Bytes that a process beside this one may hold. */
+  /** What the processes beside this one hold; half their marks where that cannot be known. */
+  #besideBytes(): number {
+    let bytes = 0
+    for (const { pid, mark } of this.#beside.values()) bytes += residentBytes(pid) ?? mark / 2
+    return bytes
+  }
+
+  /** Bytes that one more process may hold beside this one. */
   #bytesLeft(): number {
-    const held = process.memoryUsage.rss() + this.#lent
+    const held = process.memoryUsage.rss() + this.#besideBytes()
     return Math.floor(this.#memoryBytesMax * WALLS.togetherShare - held)
   }
 
   #mayLend(): boolean {
-    return this.#lent === 0 && this.#bytesLeft() > WALLS.besideBytes
+    return this.#beside.size < WALLS.besideMost && this.#bytesLeft() > WALLS.besideBytes
   }
 
   #wake(): void {
@@ -423,7 +468,12 @@ export class WorkerPool {
       const limitMs = stageMs(running.task, stage, this.#options.settings.limits)
       if (now - running.stageBegan > limitMs) this.#end(slot, 'timeout', `over ${limitMs} ms`)
     }
-    if (rss > this.#memoryBytesMax * WALLS.endShare) this.#endGreediest(rss)
+    const together = rss + this.#besideBytes()
+    if (
+      rss > this.#memoryBytesMax * WALLS.endShare ||
+      together > this.#memoryBytesMax * WALLS.togetherShare
+    )
+      this.#endGreediest(rss)
     else if (this.#waiting.length > 0 && (!this.#isFull() || this.#mayLend())) this.#wake()
   }
 
@@ -461,6 +511,16 @@ function stageMs(task: Task, stage: number, limits: Limits): number {
   if (stage === PREPARING || task.kind === 'parse') return limits.parseTimeoutMs
   const oneMs = task.lane === 'ocr' ? limits.documentTimeoutMs : limits.textTimeoutMs
   return task.kind === 'refold' ? oneMs * Math.max(1, task.hashes.length) : oneMs
+}
+
+/** Resident bytes of another process; undefined where /proc is missing, or when it has gone. */
+function residentBytes(pid: number | undefined): number | undefined {
+  if (pid === undefined) return undefined
+  try {
+    return Number(readFileSync(`/proc/${pid}/statm`, 'latin1').split(' ')[1]) * 4096
+  } catch {
+    return undefined
+  }
 }
 
 /** Takes what has arrived on a task's port, without waiting; works on a dead thread's port too. */

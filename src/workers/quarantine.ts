@@ -21,6 +21,7 @@ export type FromQuarantine =
   | { kind: 'end'; fault: Fault | undefined }
 
 /**
+ * @param onStart told the id of the process
  * @returns as WorkerPool.run; `died` when the process ended by itself
  */
 export function runQuarantined(
@@ -28,6 +29,7 @@ export function runQuarantined(
   task: Task,
   onAnswer: (item: number, answer: Answers[Task['kind']] | Threw) => void,
   signal: AbortSignal | undefined,
+  onStart: (pid: number | undefined) => void,
 ): Promise<Fault | undefined> {
   return new Promise((resolve, reject) => {
     const notBegun = (error: unknown): void =>
@@ -48,6 +50,7 @@ export function runQuarantined(
       notBegun(error)
       return
     }
+    onStart(child.pid)
     let answered = 0
     let fault: Fault | undefined
     let isEnded = false
