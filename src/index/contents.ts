@@ -30,6 +30,9 @@ const ROW = `id, lower(hex(hash)) AS hash, size, state, lane, why, newest, attem
 /** Farther off than any failure is put off: it was written under a clock that was wrong, and is due now. */
 const FAR_SECONDS = 2 * 86_400
 
+/** Key of both databases' meta. */
+export const REGISTRATIONS = 'registrations'
+
 const bytes = (hash: string): Buffer => Buffer.from(hash, 'hex')
 
 export class Contents implements ContentStore {
@@ -54,7 +57,9 @@ export class Contents implements ContentStore {
       byHash: select('hash = ?'),
       byId: select('id = ?'),
       pending: select(`state = 'pending' AND lane = ? ORDER BY newest DESC LIMIT ?`),
-      retries: select(`state = 'failed-transient' AND lane = ? AND (due <= ? OR due > ?) ORDER BY due LIMIT ?`),
+      retries: select(
+        `state = 'failed-transient' AND lane = ? AND (due <= ? OR due > ?) ORDER BY due LIMIT ?`,
+      ),
       interrupted: select(`state = 'extracting' ORDER BY id LIMIT ?`),
       claim: db.prepare(
         `UPDATE content SET state = 'extracting', attempts = attempts + 1, claim = ? WHERE id = ?`,
@@ -127,6 +132,7 @@ export class Contents implements ContentStore {
     if (parts.length === 0) return known
     this.#db
       .transaction(() => {
+        this.#meta.set(REGISTRATIONS, this.registrations() + 1)
         for (const { hash, size, lane, date, declaredType } of parts) {
           this.#sql.register.run(bytes(hash), size, lane, date, declaredType)
           known.set(hash, this.#sql.revision.get(bytes(hash)) as number)
@@ -134,6 +140,11 @@ export class Contents implements ContentStore {
       })
       .immediate()
     return known
+  }
+
+  /** How often contents were registered: index.db notes the number with the messages that carry them. */
+  registrations(): number {
+    return this.#meta.number(REGISTRATIONS)
   }
 
   byHash(hash: string): ContentRow | undefined {

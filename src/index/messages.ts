@@ -12,7 +12,7 @@ import {
   type FoldedColumns,
 } from '../fold/columns.js'
 import { attachmentTexts } from './attachment-texts.js'
-import type { Contents } from './contents.js'
+import { REGISTRATIONS, type Contents } from './contents.js'
 import { LOG_PAGES, type Connection } from './files.js'
 import { idsByMessageId, idsByPath, keyOf, uniqueOfPath } from './lookup.js'
 import { mergeCrowded } from './merging.js'
@@ -239,8 +239,17 @@ export class Messages implements MessageStore {
 
   /**
    * Deletes contents that no message carries: left in extracts.db by mail that was deleted while index.db was
-   * missing. Not for an index that may still be incomplete.
+   * missing, or before a message whose contents were registered came into it (a crash, a full disk in between).
+   * Costs nothing when neither can be. Not for an index that may still be incomplete.
    */
+  dropLeftBehind(): void {
+    const registrations = this.#contents.registrations()
+    if (this.#meta.number(REGISTRATIONS) === registrations) return
+    this.dropUncarried()
+    this.#meta.set(REGISTRATIONS, registrations)
+  }
+
+  /** As dropLeftBehind, whatever is noted. */
   dropUncarried(): void {
     for (let afterId = 0; ;) {
       const rows = this.#contents.list({}, 1_000, afterId)
@@ -252,6 +261,7 @@ export class Messages implements MessageStore {
   }
 
   #change(removed: readonly number[], given: readonly MessageInput[]): number[] {
+    const isEven = this.#meta.number(REGISTRATIONS) === this.#contents.registrations()
     const known = this.#contents.register(given)
     const added = this.#completed(given, known)
     let ids: number[] = []
@@ -279,6 +289,7 @@ export class Messages implements MessageStore {
           this.#vocabulary.write()
           this.#words.written(added.length)
           if (this.#ids.shift !== shift) this.#meta.set('shift', this.#ids.shift)
+          if (isEven) this.#meta.set(REGISTRATIONS, this.#contents.registrations())
           this.#meta.set('changes', this.#meta.number('changes') + removed.length + added.length)
           if (removed.length > 0)
             this.#meta.set('miscounted', this.#meta.number('miscounted') + removed.length)

@@ -96,6 +96,11 @@ export interface MessageStore {
   update(changes: readonly EntryChange[]): void
   /** Deletes rows, words and kept text; contents that nobody carries any more go too. */
   remove(ids: readonly number[]): void
+  /**
+   * Deletes contents that no message carries, where a crash, a full disk or a lost index.db can have left some. For
+   * the end of a listing in which everything could be read.
+   */
+  dropLeftBehind(): void
   /** A name now holds another message: remove and add in one transaction. @returns the new id */
   replace(id: number, message: MessageInput): number
 }

@@ -207,7 +207,10 @@ export class Sweeper implements Sweeping {
       settle: () => intake.settle(),
       onFolder: (done, total) => progress.tell('list', done, total),
     })
-    if (!signal?.aborted) this.#clear((suspect) => !isHash(suspect))
+    if (!signal?.aborted) {
+      this.#clear((suspect) => !isHash(suspect))
+      if (unreadable.length === 0 && intake.counts.unreadable === 0) store.messages.dropLeftBehind()
+    }
 
     const contents: Partial<Record<ContentState, number>> = {}
     const off = this.#attachmentsOff.signal

@@ -1,6 +1,6 @@
 /** A disk that is full in mid-sweep: it is said, exit 75, what was read stays, and with space again the sweep completes. */
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import Database from 'better-sqlite3'
@@ -80,6 +80,26 @@ test.each([
   },
   60_000,
 )
+
+test('what a full disk left of mail that is deleted then, and what a lost index.db knew of it, goes too', () => {
+  const directory = vault.path('left-behind')
+  const verify = (): unknown => vault.command(['verify', vault.root, '--index', directory])
+  const gone = vault.write('cur/gone.host:2,S', { attachments: { 'gone.txt': 'gooseberries' } })
+  const full = vault.command(index(directory), { PAPERKNIFE_PAGES_MAX: 'index.db:30' })
+  expect(full.status).toBe(75)
+  rmSync(vault.path(gone))
+  expect(vault.command(index(directory)).status).toBe(0)
+  expect(verify()).toMatchObject({ status: 0 })
+  expect(contentsOf(directory)).toEqual(whole)
+
+  vault.write(gone, { attachments: { 'gone.txt': 'gooseberries' } })
+  expect(vault.command(index(directory)).status).toBe(0)
+  rmSync(vault.path(gone))
+  rmSync(join(directory, 'index.db'))
+  expect(vault.command(index(directory)).status).toBe(0)
+  expect(verify()).toMatchObject({ status: 0 })
+  expect(contentsOf(directory)).toEqual(whole)
+}, 60_000)
 
 test('a host is told that the disk is full, goes on searching, and completes with space', async () => {
   vi.stubEnv('PAPERKNIFE_PAGES_MAX', 'extracts.db:40')
