@@ -7,7 +7,7 @@
  * values, comments, text boxes, chart texts, links and defined names are read.
  * Format: [MS-XLS]. Sheets follow each other in the stream, so lying sheet offsets lose nothing.
  */
-import { Fields, records, rkNumber, type BiffRecord } from './biff/records.js'
+import { ERROR_TEXTS, Fields, records, rkNumber, type BiffRecord } from './biff/records.js'
 import { Declined, type Context, type Extractor, type Facts, type Source } from './extractor.js'
 import { isGivenSheetName } from './given-by-program.js'
 import { isGivenName, NAMES_MAX, writeNames } from './office/defined-names.js'
@@ -95,15 +95,6 @@ const BOFS = new Set([0x09, 0x209, 0x409, ID.bof])
 /** Kinds of substreams, in BOF. */
 const GLOBALS = 0x05
 const VISUAL_BASIC = 0x06
-const ERRORS: Record<number, string> = {
-  0x00: '#NULL!',
-  0x07: '#DIV/0!',
-  0x0f: '#VALUE!',
-  0x17: '#REF!',
-  0x1d: '#NAME?',
-  0x24: '#NUM!',
-  0x2a: '#N/A',
-}
 const GENERAL = new NumberFormat('General')
 
 class Workbook {
@@ -482,7 +473,7 @@ function unlocked(stream: Buffer, passwords: readonly string[]): Buffer {
 }
 
 function boolOrError(value: number, isError: number): string {
-  if (isError) return ERRORS[value] ?? ''
+  if (isError) return ERROR_TEXTS[value] ?? ''
   return value ? 'TRUE' : 'FALSE'
 }
 

@@ -1,34 +1,45 @@
 /**
- * Excel: xlsx and its macro and template forms. A page is a sheet; cells are parted by tabs, rows by new
- * lines; a number is written as displayed and, where that differs, as it is. Formulas, phonetic guides and
+ * Excel: xlsx, its macro and template forms, and xlsb, whose parts are records (biff/binary-parts.ts).
+ * A page is a sheet; cells are parted by tabs, rows by new lines; a number is written as displayed and, where that differs, as it is. Formulas, phonetic guides and
  * caches of other workbooks stay out; hidden sheets, rows and columns are read like the others.
  *
  * Format: ECMA-376 part 1, chapter 18 (SpreadsheetML); threaded comments: [MS-XLSX] 2.6.205.
  */
+import { scanRecords, takeSheetRecord, type SheetTaker } from './biff/binary-parts.js'
 import { Cut } from './budget.js'
 import { Declined, type Context, type Extractor, type Facts, type Source } from './extractor.js'
 import { isGivenSheetName } from './given-by-program.js'
-import { isGivenName, NAMES_MAX, writeNames } from './office/defined-names.js'
+import { writeNames } from './office/defined-names.js'
 import { Flow } from './office/flow.js'
 import { Inside } from './office/inside.js'
-import { builtInFormat, NumberFormat } from './office/number-format.js'
+import { NumberFormat } from './office/number-format.js'
 import { OfficePackage, writeLinks, writeProperties } from './office/package.js'
 import { ShapeHandler, writeShapes } from './office/shapes.js'
+import {
+  cellText,
+  CommentsHandler,
+  inOneLine,
+  StringsHandler,
+  StylesHandler,
+  WorkbookHandler,
+  type PartHandler,
+} from './office/workbook-parts.js'
 import type { TextSink } from './sink.js'
-import { scanEntry, type XmlHandler, type XmlScanner } from './xml.js'
+import { scanEntry, type XmlScanner } from './xml.js'
 
 export const xlsx: Extractor = {
   name: 'xlsx',
   version: 2,
-  title: 'Excel (xlsx, xlsm, xltx, xltm, xlam)',
+  title: 'Excel (xlsx, xlsm, xlsb, xltx, xltm, xlam)',
   types: [
     'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
     'application/vnd.openxmlformats-officedocument.spreadsheetml.template',
     'application/vnd.ms-excel.sheet.macroenabled.12',
     'application/vnd.ms-excel.template.macroenabled.12',
+    'application/vnd.ms-excel.sheet.binary.macroenabled.12',
     'application/vnd.ms-excel.addin.macroenabled.12',
   ],
-  extensions: ['xlsx', 'xlsm', 'xltx', 'xltm', 'xlam'],
+  extensions: ['xlsx', 'xlsm', 'xlsb', 'xltx', 'xltm', 'xlam'],
   lane: 'text',
   extract: readExcel,
 }
@@ -38,9 +49,15 @@ async function readExcel(source: Source, sink: TextSink, context: Context): Prom
   const main = (await pack.mainPart('sheet', 'xl/workbook.xml')) ?? 'xl/workbook.xml'
   const relationships = await pack.relationships(main)
   const inside = new Inside(pack, context)
-  const scan = async (part: string, handler: XmlHandler): Promise<void> => {
+  const scan = async (part: string, handler: PartHandler): Promise<void> => {
     const entry = pack.member(part)
-    if (entry) pack.note(await scanEntry(entry, context.budget, handler))
+    if (!entry) return
+    const { record } = handler
+    pack.note(
+      record && /\.bin$/i.test(part)
+        ? await scanRecords(entry, context.budget, record.bind(handler))
+        : await scanEntry(entry, context.budget, handler),
+    )
   }
 
   const workbook = new WorkbookHandler()
@@ -108,7 +125,7 @@ async function readExcel(source: Source, sink: TextSink, context: Context): Prom
 function looseSheets(pack: OfficePackage): Array<{ name: string; part: string }> {
   return pack.entries
     .flatMap(({ name }) => {
-      const number = /(?:^|\/)worksheets\/sheet(\d+)\.xml$/i.exec(name)?.[1]
+      const number = /(?:^|\/)worksheets\/sheet(\d+)\.(?:xml|bin)$/i.exec(name)?.[1]
       return number === undefined
         ? []
         : [{ name: `Sheet${number}`, part: name, number: Number(number) }]
@@ -116,124 +133,24 @@ function looseSheets(pack: OfficePackage): Array<{ name: string; part: string }>
     .sort((one, other) => one.number - other.number)
 }
 
-class WorkbookHandler implements XmlHandler {
-  readonly sheets: Array<{ name: string; relationship: string | undefined }> = []
-  readonly definedNames = new Set<string>()
-  is1904 = false
-
-  open(name: string, xml: XmlScanner): void {
-    if (name === 'sheet')
-      this.sheets.push({ name: xml.attribute('name') ?? '', relationship: xml.relation('id') })
-    else if (name === 'workbookPr')
-      this.is1904 = /^(?:1|true|on)$/i.test(xml.attribute('date1904') ?? '')
-    else if (name === 'definedName') {
-      const defined = xml.attribute('name') ?? ''
-      const isHidden = /^(?:1|true|on)$/.test(xml.attribute('hidden') ?? '')
-      if (!isHidden && !isGivenName(defined) && this.definedNames.size < NAMES_MAX)
-        this.definedNames.add(defined)
-    } else if (name === 'extLst') xml.skip()
-  }
-
-  close(name: string, xml: XmlScanner): void {
-    if (name === 'definedNames') xml.finish()
-  }
-
-  text(): void {}
-}
-
-/** Number formats by style index (18.8.45, 18.8.10). */
-class StylesHandler implements XmlHandler {
-  readonly #own = new Map<number, string>()
-  readonly #idByStyle: number[] = []
-  readonly #formats = new Map<number, NumberFormat>()
-  #inCellFormats = false
-
-  open(name: string, xml: XmlScanner): void {
-    if (name === 'numFmt')
-      this.#own.set(Number(xml.attribute('numFmtId')), xml.attribute('formatCode') ?? '')
-    else if (name === 'cellXfs') this.#inCellFormats = true
-    else if (name === 'xf') {
-      if (this.#inCellFormats) this.#idByStyle.push(Number(xml.attribute('numFmtId')) || 0)
-    } else if (
-      name === 'dxfs' ||
-      name === 'extLst' ||
-      name === 'fonts' ||
-      name === 'fills' ||
-      name === 'borders' ||
-      name === 'cellStyleXfs'
-    )
-      xml.skip()
-  }
-
-  close(name: string, xml: XmlScanner): void {
-    // the styles, colours and extensions behind it are of no use here
-    if (name === 'cellXfs') xml.finish()
-  }
-
-  text(): void {}
-
-  /** The format of a style index as the cell names it; undefined: General. */
-  format(style: number): NumberFormat | undefined {
-    const id = this.#idByStyle[style]
-    if (id === undefined) return undefined
-    let format = this.#formats.get(id)
-    if (!format) {
-      format = new NumberFormat(this.#own.get(id) ?? builtInFormat(id))
-      this.#formats.set(id, format)
-    }
-    return format
-  }
-}
-
 const GENERAL = new NumberFormat('General')
-
-/** `_x000D_` stands for a character that XML cannot hold (18.17.3, ST_Xstring); line breaks in a cell become spaces. */
-function cellText(text: string): string {
-  const whole = text.includes('_x')
-    ? text.replace(/_x([0-9A-Fa-f]{4})_/g, (escape, code: string) => {
-        const character = String.fromCharCode(parseInt(code, 16))
-        return character < ' '
-          ? ' '
-          : character >= '\ud800' && character <= '\udfff'
-            ? escape
-            : character
-      })
-    : text
-  return /[\r\n\t]/.test(whole) ? whole.replace(/\s*[\r\n\t]+\s*/g, ' ').trim() : whole
-}
-
-class StringsHandler implements XmlHandler {
-  readonly strings: string[] = []
-  #item = ''
-  #isText = false
-
-  open(name: string, xml: XmlScanner): void {
-    if (name === 't') this.#isText = true
-    else if (name === 'rPh' || name === 'rPr' || name === 'extLst') xml.skip()
-  }
-
-  close(name: string): void {
-    if (name === 't') this.#isText = false
-    else if (name === 'si') {
-      this.strings.push(cellText(this.#item))
-      this.#item = ''
-    }
-  }
-
-  text(text: string): void {
-    if (this.#isText) this.#item += text
-  }
-}
 
 /** Rows are handed on when they are over, or when they have grown to this many characters. */
 const ROW_CHARS = 16_384
 
-class SheetHandler implements XmlHandler {
+class SheetHandler implements PartHandler {
   readonly #sink: TextSink
   readonly #context: Context
   readonly #strings: readonly string[]
   readonly #styles: StylesHandler
   readonly #is1904: boolean
+  readonly #taker: SheetTaker = {
+    text: (text) => this.#put(inOneLine(text)),
+    sharedText: (index) => this.#put(this.#strings[index] ?? ''),
+    number: (value, style) => this.#put(this.#shown(value, style)),
+    endRow: () => this.#endRow(),
+    margin: (codes) => this.#margins.add(marginText(codes)),
+  }
   #row = ''
   #type = ''
   #style = -1
@@ -321,6 +238,10 @@ class SheetHandler implements XmlHandler {
     else if (this.#reads === 'margin') this.#margin += text
   }
 
+  record(id: number, body: Buffer): void {
+    takeSheetRecord(this.#taker, id, body)
+  }
+
   /** Writes what is left: the row that was cut, then headers and footers. */
   end(): void {
     this.#endRow()
@@ -330,9 +251,12 @@ class SheetHandler implements XmlHandler {
   #cell(): void {
     const value = this.#value
     if (value === '') return
-    this.#context.budget.takeCell()
-    const text = this.#displayed(value)
     this.#value = ''
+    this.#put(this.#displayed(value))
+  }
+
+  #put(text: string): void {
+    this.#context.budget.takeCell()
     if (text === '') return
     this.#row += this.#row === '' ? text : '\t' + text
     if (this.#row.length > ROW_CHARS) {
@@ -370,10 +294,17 @@ class SheetHandler implements XmlHandler {
 
   #number(number: number, value: string): string {
     if (!Number.isFinite(number)) return cellText(value)
-    const format = this.#style < 0 ? GENERAL : (this.#styles.format(this.#style) ?? GENERAL)
-    const { shown, raw: plain } = format.display(number, this.#is1904)
-    const raw = this.#type === 'd' ? value : plain
-    return shown === raw || shown === '' ? raw : `${shown} ${raw}`
+    return this.#shown(number, this.#style, this.#type === 'd' ? value : undefined)
+  }
+
+  /** As displayed and, where that differs, as it is: `raw`, or the number's own shortest form. */
+  #shown(number: number, style: number, raw?: string): string {
+    const format = style < 0 ? GENERAL : (this.#styles.format(style) ?? GENERAL)
+    const displayed = format.display(number, this.#is1904)
+    const plain = raw ?? displayed.raw
+    return displayed.shown === plain || displayed.shown === ''
+      ? plain
+      : `${displayed.shown} ${plain}`
   }
 }
 
@@ -397,43 +328,4 @@ export function marginText(codes: string): string {
     .replaceAll('&&', '&')
     .replace(/\s+/g, ' ')
     .trim()
-}
-
-/** Comments and threaded comments: a line each. */
-class CommentsHandler implements XmlHandler {
-  readonly #sink: TextSink
-  readonly #hasThreads: boolean
-  #comment = ''
-  #depth = 0
-
-  /** @param hasThreads a comment that only repeats a thread is left out */
-  constructor(sink: TextSink, hasThreads: boolean) {
-    this.#sink = sink
-    this.#hasThreads = hasThreads
-  }
-
-  open(name: string, xml: XmlScanner): void {
-    if (name === 'text') this.#depth++
-    else if (
-      name === 'authors' ||
-      name === 'rPr' ||
-      name === 'rPh' ||
-      name === 'extLst' ||
-      name === 'mentions'
-    )
-      xml.skip()
-  }
-
-  close(name: string): void {
-    if (name !== 'text') return
-    this.#depth--
-    const comment = this.#comment.trim()
-    this.#comment = ''
-    if (comment !== '' && !(this.#hasThreads && comment.startsWith('[Threaded comment]')))
-      this.#sink.line(comment)
-  }
-
-  text(text: string): void {
-    if (this.#depth > 0) this.#comment += text
-  }
 }

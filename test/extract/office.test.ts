@@ -13,6 +13,12 @@ import {
   zip,
   type Parts,
 } from '../../scripts/fixtures/package.js'
+import {
+  cell as binaryCell,
+  double,
+  row as binaryRow,
+  sheet as binarySheet,
+} from '../../scripts/fixtures/xlsb.js'
 
 const WORD = 'application/vnd.openxmlformats-officedocument.wordprocessingml.'
 const EXCEL = 'application/vnd.openxmlformats-officedocument.spreadsheetml.'
@@ -201,6 +207,48 @@ test('relationships that lead in circles or outside end', async () => {
     ),
   })
   expect((await text(loop)).all).toContain('once')
+})
+
+describe('a binary workbook', () => {
+  const binary = (sheet1: Uint8Array): Promise<Uint8Array> =>
+    zip({
+      '[Content_Types].xml': contentTypes({
+        'xl/workbook.bin': 'application/vnd.ms-excel.sheet.binary.macroEnabled.main',
+      }),
+      'xl/workbook.bin': new Uint8Array(0),
+      'xl/worksheets/sheet1.bin': sheet1,
+    })
+  const numbers = (count: number): Uint8Array =>
+    binarySheet(
+      Buffer.concat(
+        Array.from({ length: count }, (_, at) => binaryRow(at, binaryCell(5, 0, 0, double(at)))),
+      ),
+    )
+
+  test('whose workbook part says nothing is read by the names of its sheets', async () => {
+    expect((await text(await binary(numbers(3)))).all).toBe('0\n1\n2\n')
+  })
+
+  test('is cut at the inflated bytes, and its rows up to there kept whole', async () => {
+    const cut = await text(await binary(numbers(50_000)), { archiveBytes: 1_000_000 })
+    expect(cut.cutBy).toBe('archive-bytes')
+    const read = cut.all.trim().split('\n').map(Number)
+    expect(read).toEqual(Array.from({ length: read.length }, (_, at) => at))
+    expect(read.length).toBeGreaterThan(15_000)
+  })
+
+  test.each([
+    ['ends inside a record', numbers(3).subarray(0, -45), '0\n1\n'],
+    [
+      'has a record that claims 200 MB',
+      Buffer.concat([numbers(2), Buffer.from([0xff, 0x01, 0xff, 0xff, 0xff, 0x5f])]),
+      '0\n1\n',
+    ],
+  ])('that %s keeps what stands before', async (_, sheet, expected) => {
+    const read = await text(await binary(sheet))
+    expect(read.all).toBe(expected)
+    expect(read.partial).toContain('ends inside a record')
+  })
 })
 
 describe('pictures', () => {

@@ -145,3 +145,14 @@ function floatOfHigh(high: number): number {
   scratch.writeInt32LE(high | 0, 4)
   return scratch.readDoubleLE(0)
 }
+
+/** Errors of cells by their code, [MS-XLS] 2.5.10. */
+export const ERROR_TEXTS: Record<number, string> = {
+  0x00: '#NULL!',
+  0x07: '#DIV/0!',
+  0x0f: '#VALUE!',
+  0x17: '#REF!',
+  0x1d: '#NAME?',
+  0x24: '#NUM!',
+  0x2a: '#N/A',
+}

@@ -161,7 +161,7 @@ export class OfficePackage {
     const types = await this.bytes('[Content_Types].xml')
     for (const { attributes } of (types && (await parseSmallXml(types)))?.children ?? []) {
       const type = (attributes.ContentType ?? '').toLowerCase()
-      if (attributes.PartName && type.includes(contentType) && type.includes('main+xml')) {
+      if (attributes.PartName && type.includes(contentType) && /main(?:\+xml)?$/.test(type)) {
         const name = attributes.PartName.replace(/^\//, '')
         if (this.member(name)) return name
       }
