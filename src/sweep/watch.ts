@@ -17,6 +17,8 @@ const WATCH = {
   pollMs: 2_000,
   /** At most this share of the time is spent on looking for changes. */
   costShare: 0.05,
+  /** Deliveries at one time; what comes in larger bursts is cheaper for a sweep. */
+  deliveries: 50,
   /** Directories watched; the system allows some thousands to a user, and polling finds the rest. */
   directories: 4_000,
 } as const
@@ -48,8 +50,11 @@ export async function watchVault(
     if (directory === '' && name?.startsWith('.paperknife')) return
     isChanged = true
     wake()
-    const isArrival = /(^|\/)(new|cur)$/.test(directory) || name?.toLowerCase().endsWith('.eml')
-    if (!isSweeping || !isArrival || name === null) return
+    // Past the sweep at work, and past the comparison of a large folder that the next one begins with. What comes
+    // into cur/ of a vault at rest has mostly been in new/ before.
+    const isNew = /(^|\/)new$/.test(directory) || name?.toLowerCase().endsWith('.eml')
+    const isArrival = isNew || (isSweeping && /(^|\/)cur$/.test(directory))
+    if (!isArrival || name === null || deliveries.size >= WATCH.deliveries) return
     const path = directory === '' ? name : `${directory}/${name}`
     if (!isFile(join(root, path))) return
     const delivery: Promise<unknown> = sweeping

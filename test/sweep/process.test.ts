@@ -1,10 +1,10 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { getEventListeners } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Mail } from '../../src/api.js'
-import { contentsOf, FAULTS, TestVault } from './mailbox.js'
+import { CLI, contentsOf, FAULTS, TestVault } from './mailbox.js'
 
 let vault: TestVault
 let mail: Mail | undefined
@@ -181,6 +181,27 @@ test('two processes that sweep one vault: the second says so', async () => {
   await second.close()
   await sweep
 })
+
+test('a second command leaves with 75, and with --wait it waits and then does its work', async () => {
+  fill(['slow 2500 a'])
+  mail = await vault.open({ sweeper: 'process' })
+  const sweep = mail.sweep()
+  while (!existsSync(vault.path('.paperknife/extracts.db')))
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  const left = vault.command(['index', vault.root, '--ocr', 'off'])
+  expect(left.status).toBe(75)
+  expect(left.stderr).toContain('another process is writing the index')
+  const words = [CLI, 'index', vault.root, '--ocr', 'off', '--wait']
+  const waiting = spawn(process.execPath, words, { stdio: ['ignore', 'ignore', 'pipe'] })
+  let told = ''
+  waiting.stderr.on('data', (chunk: Buffer) => (told += chunk.toString()))
+  const code = new Promise((resolve) => waiting.once('exit', resolve))
+  await sweep
+  await mail.close()
+  expect(await code).toBe(0)
+  expect(told).toContain('waiting for it')
+  expect(told).toContain('1 message, nothing new')
+}, 60_000)
 
 test('a message whose parsing kills the process has a row, made of its headers', async () => {
   // Stands in for a fault of the parser: the journal of a process that died in it.
