@@ -47,6 +47,10 @@ export const run: Run = async (given, { signal }) => {
       ).finally(() => progress.end())
       if (given.has('json')) await printJson({ vault, ...report })
       tellReport(report)
+      if (report.messages.total === 0 && !report.stopped)
+        note(
+          `no mail was found in ${plain(vault)}: Maildirs, .eml and .msg files, mbox files, .emlx and MH folders are read`,
+        )
       return exitCodeOf(report)
     } finally {
       await mail.close()

@@ -28,6 +28,7 @@ export const run: Run = async (given) => {
     await table('By state', states)
     const why: Record<string, number> = {}
     for (const [reason, count] of Object.entries(status.reasons)) {
+      if (!reason.includes(': ')) continue
       // Each picture's own size would fill the table.
       const name = reason.replace(/^skipped-tiny: .*/, `skipped-tiny: ${TINY}`)
       why[name] = (why[name] ?? 0) + count

@@ -93,7 +93,10 @@ class FileVault implements Vault {
   async folders(): Promise<FolderList> {
     try {
       const head = firstBytes(this.root, this.#name, LOOK_BYTES)
-      const isMbox = kindByName(this.#name) !== 'mail' && kindByBytes(head, this.#name) === 'mbox'
+      // An empty file is a mailbox without mail, and no mail without words.
+      const isMbox =
+        kindByName(this.#name) !== 'mail' &&
+        (head.length === 0 || kindByBytes(head, this.#name) === 'mbox')
       return {
         folders: [folderAt(this.root, this.#name, isMbox ? 'mbox' : 'file')],
         unreadable: [],

@@ -226,6 +226,14 @@ test('of several vaults, one that is not there keeps nobody from the others', ()
   expect(status).toBe(2)
 })
 
+test.each(['nothing.mbox', 'nothing'])('%s, a vault without mail, says so', (name) => {
+  if (name === 'nothing') mkdirSync(join(folder, name))
+  else writeFileSync(join(folder, name), '')
+  const { stderr, status } = paperknife('index', name, '--index', `${name}-index`)
+  expect(stderr).toMatch(new RegExp(`^0 messages.*\nno mail was found in ${name}: `))
+  expect(status).toBe(0)
+})
+
 test('a second index changes nothing', () => {
   const { stdout, status } = paperknife('index', 'mail', '--ocr', 'off', '--json')
   const [report] = lines(stdout) as [{ messages: Json; contents: Json }]
