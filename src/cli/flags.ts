@@ -245,7 +245,7 @@ export const FLAGS: readonly Flag[] = [
     name: 'mbox',
     kind: 'text',
     value: 'FILE',
-    help: 'write the messages found into an mbox file',
+    help: 'write the messages found into an mbox file outside of the vault',
     commands: ['search'],
   },
   {
