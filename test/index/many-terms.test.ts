@@ -138,3 +138,26 @@ test('a word that stands for very many terms finds what a scan finds, page by pa
     { numRuns: 15 },
   )
 }, 120_000)
+
+test('identifiers by the thousand: a part is complete where it fits, cut and said so where it does not', async () => {
+  // 3,000 terms, a hundred in each message
+  const two = (n: number): string => String(n).padStart(2, '0')
+  vault = plant(
+    Array.from({ length: 30 }, (_, n) => ({
+      body: Array.from({ length: 100 }, (_, i) => `ident0${two(n)}${two(i)}`).join(' '),
+    })),
+  )
+  const { ids } = vault
+  const searcher = vault.searcher()
+  const found = async (query: string): Promise<[number[], boolean]> => {
+    const { hits, cut } = await searcher.search(query, { limit: 100 })
+    return [hits.map(({ id }) => ids.indexOf(id)), cut.length > 0]
+  }
+  for (const query of ['ident012', 'ident012*', 'dent012', 'ident01234', 'ident01234*', 't01234'])
+    expect([query, await found(query)]).toEqual([query, [[12], false]])
+  for (const query of ['ident', 'ident*', 'iden', 'iden*', 'dent', 'ident0', 'id*', 'i*', 'den']) {
+    const [hits, isCut] = await found(query)
+    expect([query, hits.length > 0, isCut]).toEqual([query, true, true])
+  }
+  expect(await found('ident0ab*')).toEqual([[], false])
+})
