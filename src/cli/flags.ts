@@ -58,7 +58,8 @@ const READING = ['index', 'watch', 're-extract', 'extract'] as const
 const LIMIT_HELP: Record<keyof Limits, string> = {
   messageBytes: 'bytes read of one message',
   messageParts: 'parts read of one message',
-  mimeDepth: 'depth of nested multiparts in one message',
+  mimeDepth:
+    'depth of nested multiparts in one message; what is deeper is read as if it stood there',
   partBytes: 'bytes of one attachment; a larger one is too-large',
   archiveBytes: 'bytes inflated out of one attachment',
   archiveEntries: 'entries opened in one attachment',

@@ -4,24 +4,22 @@
  *
  * Not responsible for MIME (mail/parse.ts).
  */
-import type { Context, Extractor } from './extractor.js'
+import type { Context, Extractor, Facts } from './extractor.js'
 import type { TextSink } from './sink.js'
 
 export const mail: Extractor = {
   name: 'mail',
-  version: 1,
+  version: 2,
   title: 'Messages and saved pages (eml, mht)',
   types: ['message/rfc822', 'multipart/related'],
   extensions: ['eml', 'mht', 'mhtml'],
   lane: 'text',
-  async extract({ bytes }, sink, context) {
-    await readMail(bytes, sink, context)
-  },
+  extract: ({ bytes }, sink, context) => readMail(bytes, sink, context),
 }
 
 export const mbox: Extractor = {
   name: 'mbox',
-  version: 1,
+  version: 2,
   title: 'Mailboxes (mbox)',
   types: ['application/mbox'],
   extensions: ['mbox'],
@@ -35,9 +33,10 @@ export const mbox: Extractor = {
   },
 }
 
-/** Writes a message into the open page, then reads its documents. */
-export async function readMail(bytes: Uint8Array, sink: TextSink, context: Context): Promise<void> {
+/** Writes a message into the open page, then reads its documents. @returns what of it could not be read */
+async function readMail(bytes: Uint8Array, sink: TextSink, context: Context): Promise<Facts> {
   const { parseMessage } = await import('../mail/parse.js')
+  const { isLoss } = await import('../mail/message.js')
   const message = await parseMessage(bytes, { limits: context.budget.limits, want: 'all' })
   if (message.subject !== '') sink.line(message.subject)
   for (const people of [message.from, message.to, message.cc, message.bcc])
@@ -54,6 +53,8 @@ export async function readMail(bytes: Uint8Array, sink: TextSink, context: Conte
     }
     await context.nested(part.bytes, part.name || `part ${part.path}`, part.declaredType)
   }
+  const losses = message.problems.filter(isLoss)
+  return losses.length > 0 ? { partial: losses.join(', ') } : {}
 }
 
 /** Messages of an mbox: a line `From …` behind an empty line, or at the start, begins one. RFC 4155 */

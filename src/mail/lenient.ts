@@ -91,7 +91,7 @@ export async function readLenientTree(
   inside.processChunk = (chunk, done) => {
     if (chunk.type === 'node') {
       if (++nodes > 4 * limits.messageParts) {
-        stop('more parts than are read; the rest was left')
+        stop('more parts than are read; the rest was not read')
         return
       }
       const head = parseHead(chunk.headers.build().toString('latin1'))
@@ -112,6 +112,14 @@ export async function readLenientTree(
       }
     } else if (chunk.type === 'data' && chunk.value) outside.get(chunk.node)?.push(chunk.value)
     process(chunk, done)
+  }
+
+  /** What lies deeper than the limit is read as if it stood there. */
+  const placed = (node: Node): { path: string; within: Multipart[] } => {
+    const { path, within } = placeOf(node)
+    if (within.length > limits.mimeDepth)
+      note(problems, `what is deeper than ${limits.mimeDepth} levels was read as if it stood there`)
+    return { path, within: within.slice(0, limits.mimeDepth) }
   }
 
   await new Promise<void>((resolve) => {
@@ -137,17 +145,15 @@ export async function readLenientTree(
       if (attachment.type !== 'attachment') return
       const node = current as Node
       const pieces: Buffer[] = []
-      const { path, within } = placeOf(node)
-      const isRead = leaves.length < limits.messageParts && within.length <= limits.mimeDepth
-      if (isRead) leaves.push({ path, head: heads.get(node) as Head, within, raw: EMPTY })
-      else if (leaves.length >= limits.messageParts) {
+      if (leaves.length >= limits.messageParts) {
         finish(`more than ${limits.messageParts} parts; the rest was not read`)
         return
-      } else note(problems, `parts deeper than ${limits.mimeDepth} levels were not read`)
-      const leaf = isRead ? leaves.at(-1) : undefined
-      if (leaf) leafOf.set(node, leaf)
+      }
+      const leaf: Leaf = { ...placed(node), head: heads.get(node) as Head, raw: EMPTY }
+      leaves.push(leaf)
+      leafOf.set(node, leaf)
       settle = () => {
-        if (leaf) leaf.raw = pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces)
+        leaf.raw = pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces)
         settle = () => {}
       }
       const close = (): void => {
@@ -155,7 +161,7 @@ export async function readLenientTree(
         attachment.release()
       }
       attachment.content.on('data', (piece: Buffer) => {
-        if (leaf) pieces.push(piece)
+        pieces.push(piece)
       })
       attachment.content.on('end', close)
       attachment.content.on('error', close)
@@ -164,14 +170,9 @@ export async function readLenientTree(
   })
 
   for (const [node, pieces] of outside) {
-    const { path, within } = placeOf(node)
     const raw = Buffer.concat(pieces)
-    if (
-      raw.length === 0 ||
-      leaves.length >= limits.messageParts ||
-      within.length > limits.mimeDepth
-    )
-      continue
+    if (raw.length === 0 || leaves.length >= limits.messageParts) continue
+    const { path, within } = placed(node)
     const head = heads.get(node) as Head
     const boundary = isRescue ? undefined : boundaryIn(raw)
     if (boundary) {

@@ -51,3 +51,7 @@ export interface Message {
   /** What was wrong with the mail, a sentence each; the rest of it was read. */
   problems: string[]
 }
+
+/** Whether a problem is a loss: something of the mail was not read, not merely odd. */
+export const isLoss = (problem: string): boolean =>
+  /not read|was cut|stopped|damaged|could not/.test(problem)

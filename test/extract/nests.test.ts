@@ -215,3 +215,18 @@ async function aesZip(password: string, name: string, content: string): Promise<
     1,
   )
 }
+
+test('what of a mail inside could not be read is said under its name', async () => {
+  const deep = Array.from(
+    { length: 5_000 },
+    (_, i) => `Content-Type: multipart/mixed; boundary=b${i}\r\n\r\n--b${i}\r\n`,
+  ).join('')
+  const zip = new JSZip()
+    .file('deep.eml', `From: anna@example.org\r\nSubject: deep plan\r\n${deep}\r\ninner\r\n`)
+    .file('plain.txt', 'read all the same')
+  const outcome = await read(await zip.generateAsync({ type: 'uint8array' }))
+  expect(outcome).toMatchObject({
+    kind: 'text',
+    partial: expect.stringMatching(/^deep\.eml: .*not read/) as string,
+  })
+})

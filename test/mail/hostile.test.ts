@@ -36,6 +36,7 @@ const CASES: Array<[string, () => string | Buffer, ((message: Message) => void)?
   ],
   ['multiparts nested 40 deep', () => nested(40), isBody('inner text')],
   ['multiparts nested 400 deep', () => nested(400), notes('deeper than 50')],
+  ['a text below 400 multiparts', () => nested(400), isBody('inner text')],
   ['multiparts nested 5,000 deep', () => nested(5000), notes('more parts than are read')],
   [
     '100,000 header fields',
