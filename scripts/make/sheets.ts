@@ -131,6 +131,22 @@ export function mixedPage(
   return { ...picture, lines: written }
 }
 
+/** Japanese from top to bottom, the columns from the right. */
+export function columnsPage(): Picture & { lines: string[] } {
+  const { text } = WRITING['jpn']!
+  const lines = [...text, ...text, ...text]
+  const picture = drawn(900, 1100, (pen) => {
+    pen.font = `30px "${fontsOf('jpn').at(-1)}"`
+    for (const [column, line] of lines.entries())
+      for (const [i, character] of [...line].entries()) {
+        const isMark = '、。'.includes(character)
+        const x = 820 - column * 60 + (isMark ? 18 : 0)
+        pen.fillText(character, x, 90 + i * 33 - (isMark ? 16 : 0))
+      }
+  })
+  return { ...picture, lines }
+}
+
 /** Share of what is written in lines that stands in a text: words, or characters where words have no spaces. */
 export function shareRead(lines: readonly string[], text: string): number {
   const units = (of: string): string[] =>

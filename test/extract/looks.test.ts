@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { afterAll, describe, expect, test } from 'vitest'
 import {
+  columnsPage,
   fontsOf,
   greyOf,
   LAYOUTS,
@@ -13,6 +14,7 @@ import { decodePicture } from '../../src/extract/image/decode.js'
 import { readHeader } from '../../src/extract/image/header.js'
 import { rotated, turned, type Picture } from '../../src/extract/image/picture.js'
 import { closeOcr } from '../../src/extract/ocr/engine.js'
+import { languageFile } from '../../src/extract/ocr/languages.js'
 import { lookAt, type Look } from '../../src/extract/ocr/look.js'
 import { mayHoldText, stretched } from '../../src/extract/ocr/prepare.js'
 import { recognise } from '../../src/extract/ocr/recognise.js'
@@ -52,6 +54,17 @@ describe('a page is read', () => {
     120_000,
   )
 })
+
+test.skipIf(!languageFile('jpn_vert') || fontsOf('jpn').length === 0)(
+  'Japanese from top to bottom is read where its data is installed',
+  async () => {
+    const page = columnsPage()
+    const read = await recognise(page, { languages: ['jpn'], engine: 'wasm' }, 25e6, 100_000)
+    expect(shareRead(page.lines, read?.text ?? '')).toBeGreaterThan(0.9)
+    expect(read?.engine).toContain('jpn_vert')
+  },
+  120_000,
+)
 
 describe('text is told from none', () => {
   test('of photographs without text hardly any costs an engine its time', () => {

@@ -7,8 +7,10 @@ import type { OcrPage } from '../../part/outcome.js'
 import type { OcrSettings } from '../../part/settings.js'
 import type { Picture } from '../image/picture.js'
 import { engineFor } from './engine.js'
+import { languageFile } from './languages.js'
 import { lookAt } from './look.js'
 import { mayHoldText, prepare, resized, stretched, toTurned, type Prepared } from './prepare.js'
+import { nativeTesseract } from './native.js'
 import { textQuality } from './quality.js'
 import { textOf, type Words } from './words.js'
 
@@ -25,6 +27,8 @@ interface Reading {
   words: Words
   prepared: Prepared
   worth: number
+  by: OcrSettings
+  engine: string
 }
 
 /** A reading of at least this confidence is the right way up: upright pages read at 75 to 97, turned ones at 16 to 47. */
@@ -58,20 +62,26 @@ export async function recognise(
   if (!mayHoldText(picture, look)) return nothing(original)
 
   const isSquare = settings.languages.some((language) => SQUARE.test(language))
-  let engineName: string | undefined
-  const read = async (prepared: Prepared): Promise<Reading | undefined> => {
-    const engine = await engineFor(settings)
-    engineName = engine.name
+  const read = async (prepared: Prepared, by: OcrSettings): Promise<Reading | undefined> => {
+    const engine = await engineFor(by)
     const words = await engine.recognise(prepared.picture, ends - performance.now())
-    return words && { words, prepared, worth: words.confidence * textQuality(textOf(words)).score }
+    if (!words) return undefined
+    const worth = words.confidence * textQuality(textOf(words)).score
+    return { words, prepared, worth, by, engine: engine.name }
   }
+  const tries: Array<{ turn: Turn; by: OcrSettings }> = turnsToTry(look.turn, isSquare).map(
+    (turn) => ({ turn, by: settings }),
+  )
+  const vertical = isSquare && look.turn % 180 === 90 ? await forColumns(settings) : undefined
+  if (vertical) tries.unshift({ turn: 0, by: vertical })
+
   let best: Reading | undefined
-  for (const turn of turnsToTry(look.turn, isSquare)) {
-    const reading = await read(prepare(picture, look, turn, pixelsMax, isSquare))
+  for (const { turn, by } of tries) {
+    const reading = await read(prepare(picture, look, turn, pixelsMax, isSquare), by)
     if (!reading) break
     if (!best || reading.worth > best.worth * BETTER) best = reading
     const { confidence, words } = reading.words
-    if (confidence >= CONFIDENCE_UPRIGHT || words.length === 0) break
+    if (confidence >= CONFIDENCE_UPRIGHT || (words.length === 0 && by === settings)) break
   }
   if (
     best &&
@@ -79,10 +89,10 @@ export async function recognise(
     best.words.confidence < CONFIDENCE_DOUBTED
   ) {
     const other = resized(best.prepared, look, pixelsMax)
-    const reading = other && (await read(other))
+    const reading = other && (await read(other, best.by))
     if (reading && reading.worth > best.worth) best = reading
   }
-  if (!best || engineName === undefined) return undefined
+  if (!best) return undefined
   const { prepared } = best
   const words = withoutNoise(best.words)
   return {
@@ -94,7 +104,7 @@ export async function recognise(
       turned: prepared.turn,
       words: toTurned(words.words, prepared),
     },
-    engine: engineName,
+    engine: best.engine,
   }
 }
 
@@ -102,6 +112,25 @@ export async function recognise(
 function turnsToTry(seen: Turn, isSquare: boolean): Turn[] {
   const opposite = ((seen + 180) % 360) as Turn
   return seen !== 0 && isSquare ? [...new Set<Turn>([0, seen, opposite])] : [seen, opposite]
+}
+
+/**
+ * The same languages with the data for writing from top to bottom, where it is found (`jpn_vert` beside `jpn`): a page
+ * of columns then reads at 98 % of its characters, without at 7 %. Used for such pages alone, since both together cost twice as much.
+ */
+async function forColumns(settings: OcrSettings): Promise<OcrSettings | undefined> {
+  const { engine, languagePath } = settings
+  const native = engine === 'native' ? await nativeTesseract() : undefined
+  const languages = settings.languages.map((language) => {
+    const vertical = `${language}_vert`
+    const isThere =
+      engine === 'native'
+        ? native?.languages.has(vertical)
+        : languageFile(vertical, languagePath) !== undefined
+    return SQUARE.test(language) && isThere ? vertical : language
+  })
+  const isOther = languages.some((language, i) => language !== settings.languages[i])
+  return isOther ? { ...settings, languages: [...new Set(languages)] } : undefined
 }
 
 function withoutNoise(all: Words): Words {
