@@ -58,6 +58,13 @@ export const BENCHES: readonly Bench[] = [
     load: () => import('./ocr.js'),
   },
   {
+    name: 'ocr-truth',
+    summary:
+      'words read and character errors on pictures whose text is known, by engine, language and kind',
+    flags: { truth: 'FILE', files: 'DIR' },
+    load: () => import('./ocr-truth.js'),
+  },
+  {
     name: 'looks',
     summary:
       'turned pages set right, upright ones left alone, photographs told from text, and the cost',
