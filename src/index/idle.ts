@@ -69,7 +69,8 @@ export class Idle implements IdleStore {
 
   step(): boolean {
     if (this.#isClean) return false
-    this.#db.transaction(() => this.#vocabulary.flush()).immediate()
+    const until = performance.now() + STEP_MS
+    if (this.#db.transaction(() => this.#vocabulary.flushUntil(until)).immediate()) return true
     if (this.#mergeStep('words') || this.#recountStep() || this.#mergeStep('term_gram')) return true
     if (WORD_TABLES.some((table) => this.#joinStep(table))) return true
     if (this.#shrinkStep(this.#db) || this.#shrinkStep(this.#extracts)) return true

@@ -16,6 +16,8 @@ import type { Meta } from './meta.js'
 
 /** Words remembered between transactions; beyond that all counts are written, in about a tenth of a second. */
 const REMEMBERED_MAX = 60_000
+/** Words written between two looks at the clock; some milliseconds. */
+const PIECE = 500
 
 export class Vocabulary {
   readonly #meta: Meta
@@ -25,6 +27,8 @@ export class Vocabulary {
   #lost = 0
   /** As `meta.unwritten` has it: the larger of both. */
   #noted = 0
+  /** Slots that a flush in pieces has still to write, the first one last; undefined when none is under way. */
+  #left: number[] | undefined
   readonly #mask
   readonly #update
   readonly #insert
@@ -43,7 +47,7 @@ export class Vocabulary {
 
   /** Counts the words of a new message. */
   add(id: number, columns: FoldedColumns): void {
-    this.#counts.begin()
+    this.#begin()
     if (id > this.#unwritten) this.#unwritten = id
     for (let column = 0; column < COLUMNS.length; column++)
       this.#count(id, columns[COLUMNS[column] as keyof FoldedColumns], column, 1)
@@ -55,12 +59,17 @@ export class Vocabulary {
    * @param isFirst the attachments column was empty before
    */
   addAgain(id: number, columns: FoldedColumns, isFirst: boolean): void {
-    this.#counts.begin()
+    this.#begin()
     if (id > this.#unwritten) this.#unwritten = id
     for (let column = 0; column < COLUMNS.length; column++) {
       const name = COLUMNS[column] as keyof FoldedColumns
       this.#count(id, columns[name], column, name === 'attachments' && isFirst ? 1 : 0)
     }
+  }
+
+  #begin(): void {
+    this.#counts.begin()
+    this.#left = undefined
   }
 
   #count(id: number, folded: string, column: number, messages: number): void {
@@ -81,13 +90,35 @@ export class Vocabulary {
   /** Writes all counts. Inside a transaction. */
   flush(): void {
     if (this.#counts.used.length === 0) return
-    this.#putAll()
+    this.#put([...this.#counts.used])
+    this.#forget()
+  }
+
+  /**
+   * Writes counts until a time. Inside a transaction.
+   * @returns whether some are left, for another transaction
+   */
+  flushUntil(untilMs: number): boolean {
+    if (this.#counts.used.length === 0) return false
+    this.#left ??= this.#sorted([...this.#counts.used]).reverse()
+    while (this.#left.length > 0 && performance.now() < untilMs)
+      this.#put(this.#left.splice(-PIECE))
+    if (this.#left.length > 0) return true
+    this.#forget()
+    return false
+  }
+
+  /** All that was remembered is in the table. */
+  #forget(): void {
+    this.#left = undefined
+    this.#counts.clear()
     this.#unwritten = 0
     if (this.#noted !== this.#lost) this.#note(this.#lost)
   }
 
   /** The transaction was rolled back: what was remembered is not what is in the table. */
   discard(): void {
+    this.#left = undefined
     this.#counts.clear()
     this.#lose()
   }
