@@ -268,12 +268,18 @@ export class Searcher {
   }
 }
 
-function check({ limit = 20, after, countBy }: SearchOptions): void {
+function check({ limit = 20, after, countBy, sort, by }: SearchOptions): void {
   if (!Number.isSafeInteger(limit) || limit < 0) {
     throw new RangeError('limit must be a whole number of hits, 0 or more')
   }
   if (after !== undefined && !/^-?\d{1,15}$/.test(after)) {
     throw new RangeError('after must be the `next` of an earlier result')
+  }
+  if (sort !== undefined && sort !== 'newest' && sort !== 'relevance') {
+    throw new RangeError("sort must be 'newest' or 'relevance'")
+  }
+  if (by !== undefined && by !== 'message' && by !== 'thread' && by !== 'document') {
+    throw new RangeError("by must be 'message', 'thread' or 'document'")
   }
   if (countBy !== undefined && !COUNTS.includes(countBy)) {
     throw new RangeError(`countBy must be one of ${COUNTS.join(', ')}`)

@@ -145,11 +145,13 @@ async function refuseStranger(
   if (identity === undefined || identity === vault.identity || !isTree(listed)) return
   const paths = new Set(listed.map((folder) => folder.path))
   let looked = 0
-  for (const row of known)
+  for (const row of known) {
+    if (looked >= LOOKED) break
     for (const entry of store.messages.entries(row.id).slice(0, LOOKED_A_FOLDER)) {
       if (row.kind === 'mbox' ? paths.has(row.path) : await vault.entryAt(entry.path)) return
-      if (++looked >= LOOKED) break
+      looked++
     }
+  }
   if (looked === 0) return
   // Flags that changed and moves between folders give a Maildir's messages other paths; their unique names last.
   for (const folder of listed.filter(({ kind }) => kind === 'maildir')) {

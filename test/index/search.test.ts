@@ -5,7 +5,7 @@ import { tokens, type Token } from '../../src/fold/fold.js'
 import { isMark, SINGLE } from '../../src/fold/marks.js'
 import { ALL_COLUMNS, FIELD_COLUMNS, joinedAlike } from '../../src/index/leaves.js'
 import { parseQuery, type QueryNode, type TextNode } from '../../src/index/query.js'
-import type { Searcher } from '../../src/index/search.js'
+import type { Searcher, SearchOptions } from '../../src/index/search.js'
 import { FLAGS } from '../../src/part/reference.js'
 import { plant, type Planted, type PlantedVault } from './planted.js'
 
@@ -221,6 +221,17 @@ describe('a few letters', () => {
     const close = await searcher.search('meetnig')
     expect(close).toMatchObject({ tier: 'close', terms: ['meeting'], count: 2 })
     expect(await searcher.search('meeting')).toMatchObject({ tier: 'exact', count: 2 })
+  })
+
+  test('an option that makes no sense is named with its rule', async () => {
+    for (const [options, rule] of [
+      [{ limit: -1 }, /^limit must/],
+      [{ after: 'x' }, /^after must/],
+      [{ sort: 'best' }, /^sort must/],
+      [{ by: 'folder' }, /^by must/],
+      [{ countBy: 'size' }, /^countBy must/],
+    ] as const)
+      await expect(searcher.search('', options as unknown as SearchOptions)).rejects.toThrow(rule)
   })
 
   test('a conversation, a document or a count draws matches together', async () => {
