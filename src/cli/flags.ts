@@ -246,7 +246,7 @@ export const FLAGS: readonly Flag[] = [
     name: 'mbox',
     kind: 'text',
     value: 'FILE',
-    help: 'write the messages found into an mbox file outside of the vault',
+    help: 'write all messages found, or --limit of them, into an mbox file outside of the vault',
     commands: ['search'],
   },
   {

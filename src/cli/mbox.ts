@@ -34,12 +34,17 @@ function real(path: string): string {
 /** @param file written anew; what was there is gone */
 export async function writeMbox(
   mail: Pick<Mail, 'original'>,
-  hits: readonly Hit[],
+  hits: Iterable<Hit> | AsyncIterable<Hit>,
   file: string,
 ): Promise<void> {
   let written = 0
+  let last = ''
   async function* entries(): AsyncGenerator<Buffer> {
-    for (const hit of hits) {
+    for await (const hit of hits) {
+      // a message found by several documents is one message
+      const message = `${hit.vault} ${hit.id}`
+      if (message === last) continue
+      last = message
       const bytes = await mail.original(hit)
       if (bytes) {
         yield mboxEntry(bytes, hit)

@@ -25,6 +25,8 @@ import {
 /** Above this many hits, texts are inflated for excerpts only when asked for. */
 const EXCERPTS_FREE = 100
 const SHOWN = 20
+/** Hits read at a time where all are exported. */
+const PAGE = 500
 
 export const run: Run = async (given, { signal }) => {
   const query = given.positional.slice(1).join(' ')
@@ -46,15 +48,17 @@ export const run: Run = async (given, { signal }) => {
   if (mbox !== undefined) refuseInside(options.vaults ?? [options.vault as string], mbox)
   const mail = await openVault(options)
   try {
-    const result = await mail.search(query, {
-      limit,
-      signal,
-      ...(sort && { sort }),
-      ...(by && { by }),
-      ...(given.has('documents') && { documents: true }),
-      ...(countBy && { countBy }),
-      ...(before !== undefined && { after: before }),
-    })
+    const page = (size: number, after: string | undefined): Promise<SearchResult> =>
+      mail.search(query, {
+        limit: size,
+        signal,
+        ...(sort && { sort }),
+        ...(by && { by }),
+        ...(given.has('documents') && { documents: true }),
+        ...(after !== undefined && { after }),
+        ...(countBy && after === before && { countBy }),
+      })
+    const result = await page(limit, before)
     const { hits } = result
     if (countBy) await printCounts(given.has('json'), result)
     else {
@@ -67,7 +71,10 @@ export const run: Run = async (given, { signal }) => {
         else for (const line of hitText(hit, excerpt, vault)) await print(line)
       }
     }
-    if (mbox !== undefined) await writeMbox(mail, hits, mbox)
+    if (mbox !== undefined) {
+      const isAll = given.number('limit') === undefined
+      await writeMbox(mail, isAll ? everyHit(result, (after) => page(PAGE, after)) : hits, mbox)
+    }
     if (given.has('json')) await printJson({ summary: summaryOf(result) })
     else {
       const line = given.has('documents') ? 'document' : by === 'thread' ? 'conversation' : 'hit'
@@ -76,6 +83,18 @@ export const run: Run = async (given, { signal }) => {
     return hits.length > 0 ? EXIT.done : EXIT.nothingFound
   } finally {
     await mail.close()
+  }
+}
+
+/** The hits of a page and of all that follow it. */
+async function* everyHit(
+  first: SearchResult,
+  next: (after: string) => Promise<SearchResult>,
+): AsyncGenerator<Hit> {
+  for (let page = first; ;) {
+    yield* page.hits
+    if (page.next === undefined) return
+    page = await next(page.next)
   }
 }
 

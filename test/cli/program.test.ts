@@ -163,6 +163,19 @@ describe('other ways to show hits', () => {
     expect(lines(again.stdout)).toHaveLength(count + 1)
   })
 
+  test('--mbox writes all messages found, or as many as --limit says', () => {
+    const written = (...flags: string[]): number => {
+      const run = paperknife('search', 'mail', 'hanna', '--mbox', 'all.mbox', ...flags)
+      expect(run.status).toBe(0)
+      return readFileSync(join(folder, 'all.mbox'), 'latin1').match(/^From /gm)?.length ?? 0
+    }
+    const { stdout } = paperknife('search', 'mail', 'hanna', '--limit', '100', '--json')
+    const all = lines(stdout).length - 1
+    expect(all).toBeGreaterThan(20)
+    expect(written()).toBe(all)
+    expect(written('--limit', '3')).toBe(3)
+  })
+
   test('--mbox never writes into the vault', () => {
     writeFileSync(join(folder, 'one.mbox'), readFileSync(join(folder, 'found.mbox')))
     for (const [of, file] of [
