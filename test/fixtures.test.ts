@@ -86,6 +86,16 @@ describe('reads', () => {
       expect(summary(outcome)).toBe(expected)
       readBy.add(extractor)
       if (outcome.kind === 'declined') return
+      // The text beside it fixes order and repetition; its pages are numbered in that order, those of a member by themselves.
+      const numbers = outcome.pages.flatMap(({ page, member, aside }) =>
+        page === undefined || aside ? [] : [[member ?? '', page] as const],
+      )
+      for (const [i, [member, page]] of numbers.entries()) {
+        const before = numbers.slice(0, i).findLast(([of]) => of === member)
+        expect(page, `${fixture}, ${member}`).toBeGreaterThanOrEqual(before?.[1] ?? 1)
+        if (member === '' && outcome.pageCount)
+          expect(page, fixture).toBeLessThanOrEqual(outcome.pageCount)
+      }
       const text = outcome.pages.map((page) => page.text).join('\f')
       if (process.env.UPDATE) writeFileSync(`${file}.txt`, text)
       expect(text).toBe(readFileSync(`${file}.txt`, 'utf8'))

@@ -27,7 +27,7 @@ import type { TextSink } from './sink.js'
 
 export const pdf: Extractor = {
   name: 'pdf',
-  version: 1,
+  version: 2,
   title: 'PDF',
   types: ['application/pdf'],
   extensions: ['pdf'],
@@ -194,6 +194,9 @@ interface Annotation {
   subtype?: string
   fieldType?: string
   fieldValue?: unknown
+  /** Of a choice: what may be chosen, and whether only the chosen shows. */
+  options?: Array<{ exportValue?: string; displayValue?: string }>
+  combo?: boolean
   contentsObj?: { str?: string }
   textContent?: string[]
   hidden?: boolean
@@ -211,12 +214,22 @@ async function readAnnotations(page: PDFPageProxy, sink: TextSink): Promise<void
   for (const annotation of annotations) {
     if (annotation.subtype === 'Widget') {
       if (annotation.fieldType === 'Btn' || annotation.password) continue // Off, Yes, 0: names of states
-      for (const value of [annotation.fieldValue].flat()) say(value)
+      for (const value of seenOf(annotation)) say(value)
     } else if (annotation.subtype !== 'Link') {
       for (const line of annotation.textContent ?? []) say(line)
       say(annotation.contentsObj?.str)
     }
   }
+}
+
+/** What a field shows: its value, for a choice the words that stand for it, for a list all its lines. */
+function seenOf({ fieldType, fieldValue, options = [], combo }: Annotation): unknown[] {
+  const values = [fieldValue].flat()
+  if (fieldType !== 'Ch') return values
+  const shown = values.map(
+    (value) => options.find(({ exportValue }) => exportValue === value)?.displayValue ?? value,
+  )
+  return combo ? shown : [...options.map(({ displayValue }) => displayValue), ...shown]
 }
 
 interface Bookmark {

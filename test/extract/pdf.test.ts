@@ -60,6 +60,33 @@ describe('text layer', () => {
     expect(pages.find(({ member }) => member === 'berths.csv')?.text).toContain('Kittiwake')
   })
 
+  test('a choice gives the words that are seen, a list all its lines; links hide no note beside them', async () => {
+    const choice = (name: string, flags: number): string =>
+      `<< /Type /Annot /Subtype /Widget /FT /Ch /Ff ${flags} /T (${name}) /V (v2) ` +
+      `/Opt [[(v1) (${name} sloop)] [(v2) (${name} ketch)]] /Rect [56 570 300 590] >>`
+    const link =
+      '<< /Type /Annot /Subtype /Link /Rect [56 700 300 720] /A << /S /URI /URI (https://harbour.example/) >> >>'
+    const note =
+      '<< /Type /Annot /Subtype /Text /Contents (mind the tide) /Rect [400 700 420 720] >>'
+    const form = document((objects) => {
+      const fonts = { F1: helvetica(objects) }
+      const fields = [choice('Combo', 1 << 17), choice('List', 0)].map((one) => objects.add(one))
+      return {
+        pages: [
+          { content: lines(['First']), fonts, annotations: [objects.add(link), ...fields] },
+          { content: lines(['Second']), fonts, annotations: [objects.add(link)] },
+          { content: lines(['Third']), fonts, annotations: [objects.add(link), objects.add(note)] },
+        ],
+        catalog: `/AcroForm << /Fields [${fields.map((one) => `${one} 0 R`).join(' ')}] >>`,
+      }
+    })
+    expect((await text(form)).pages.map((page) => page.text)).toEqual([
+      'First\nCombo ketch\nList sloop\nList ketch\n',
+      'Second\n',
+      'Third\nmind the tide\n',
+    ])
+  })
+
   test('what a password field holds is never read', async () => {
     const { pages } = await text(fixture('pdf/beside.pdf'))
     expect(pages.map((page) => page.text).join()).not.toContain('neverindexed')
