@@ -241,8 +241,10 @@ export class Vocabulary {
     for (let i = 0; i + 3 <= chars.length; i += 1) grams.push(chars.slice(i, i + 3).join(''))
     const all = [...new Set(grams)].map(quote).join(' AND ')
     // what ends alike is rarer than what begins alike (REF-2016-0093): two lists are read instead of all
-    const end = [grams.at(-1), grams.at(-4)].filter((gram) => gram !== undefined)
-    const few = grams.length > end.length ? end.map(quote).join(' AND ') : all
+    const few =
+      grams.length > 3
+        ? [grams.at(-4), grams.at(-1)].map((gram) => quote(gram ?? '')).join(' AND ')
+        : all
     const isFew = this.isMany.get(few) === undefined
     return this.candidates(isFew ? few : all, part, mask, limit)
   }
