@@ -58,7 +58,7 @@ export function foldColumns(input: FoldInput, messageChars: number): FoldedColum
     sender: foldPeople(input.from),
     recipients: foldPeople(input.to),
     copies: foldPeople(input.cc),
-    body: foldText(input.body.slice(0, messageChars)),
+    body: withTerms(foldText(input.body.slice(0, messageChars)), TERMS_MOST),
     filenames: foldFiles(input.files, input.labels),
     attachments: foldAttachments(input.attachments, messageChars),
   }
@@ -91,7 +91,32 @@ export function foldAttachments(
   attachments: readonly (readonly { text: string }[])[],
   messageChars: number,
 ): string {
-  return foldTexts(capped(attachments, messageChars))
+  return withTerms(foldTexts(capped(attachments, messageChars)), TERMS_MOST)
+}
+
+/**
+ * Distinct words that one column of a message may bring into the index: a book has 20,000, a dump of random numbers a
+ * million, each with a row in the vocabulary (80 MB of index for one mail of 10 million characters).
+ */
+const TERMS_MOST = 400_000
+
+/**
+ * @param most distinct tokens
+ * @returns the tokens without those that first occur when there are so many already
+ */
+export function withTerms(tokens: string, most: number): string {
+  // Each takes a character and a space.
+  if (tokens.length < 2 * most) return tokens
+  const terms = new Set<string>()
+  let isOver = false
+  const kept: string[] = []
+  for (const token of tokens.split(' '))
+    if (terms.has(token)) kept.push(token)
+    else if (terms.size < most) {
+      terms.add(token)
+      kept.push(token)
+    } else isOver = true
+  return isOver ? kept.join(' ') : tokens
 }
 
 function* capped(

@@ -7,6 +7,7 @@ import {
   foldColumns,
   foldFiles,
   foldPeople,
+  withTerms,
 } from '../../src/fold/columns.js'
 import { foldText } from '../../src/fold/fold.js'
 import { HAS_ATTACHMENT, LABEL, SEPARATOR, TYPE } from '../../src/fold/marks.js'
@@ -78,4 +79,14 @@ describe('the word table', () => {
       { numRuns: 1500 },
     )
   })
+})
+
+test('distinct words of a column are capped; those that were there before the cap still count', () => {
+  expect(withTerms('a b c a d b e', 3)).toBe('a b c a b')
+  expect(withTerms('a b c a d b e', 5)).toBe('a b c a d b e')
+  const flood = Array.from({ length: 500_000 }, (_, i) => `n${i}`).join(' ')
+  const attachments = [[{ text: flood }], [{ text: 'n7 afterwards' }]]
+  const tokens = foldAttachments(attachments, 10_000_000).split(' ')
+  expect(new Set(tokens).size).toBe(400_000)
+  expect(tokens.at(-1)).toBe('n7')
 })
