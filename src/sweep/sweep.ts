@@ -11,12 +11,10 @@ import type { FoldedColumns } from '../fold/columns.js'
 import { makeDirectory } from '../index/files.js'
 import { openStore, type Store } from '../index/store.js'
 import { PipelineError } from '../part/errors.js'
-import type { MessageReference } from '../part/reference.js'
 import type { Settings } from '../part/options.js'
 import type { ContentState, Lane } from '../part/states.js'
 import { openMailStore } from '../vault/open.js'
 import type { Vault } from '../vault/vault.js'
-import { forgetJournal, readJournals } from '../workers/journal.js'
 import { DEFAULT_OCR_THREADS, WorkerPool } from '../workers/pool.js'
 import { answer, type Answering } from './answering.js'
 import { crashPoint } from './crash-point.js'
@@ -26,9 +24,9 @@ import { Reading } from './reading.js'
 import { isSameMessage, reconcile } from './reconcile.js'
 import { reExtract } from './re-extract.js'
 import { leaveOcrLane, requeueStale } from './stale.js'
+import { Suspects } from './suspects.js'
 import type { Call, Results, Sweeping } from './sweeping.js'
 import { ThrottleGate } from './throttle.js'
-import { transition } from './transition.js'
 import { verify } from './verify.js'
 
 /** How far a sweep is. Sent at most some times a second, and at each change of phase. */
@@ -103,8 +101,7 @@ export class Sweeper implements Sweeping {
   #resume: (() => void) | undefined
   /** Aborted while attachments are switched off. */
   #attachmentsOff = new AbortController()
-  /** Messages, by place, and contents, by hash, that were in work when a process died. */
-  readonly #suspects: Set<string>
+  readonly #suspects: Suspects
   #setAside: string[]
   #salvaged: SweepReport['salvaged']
   /** Calls at work. */
@@ -138,7 +135,7 @@ export class Sweeper implements Sweeping {
     }
     this.#setAside = this.store.opened.setAside
     this.#salvaged = this.store.opened.salvaged
-    this.#suspects = this.#recover()
+    this.#suspects = new Suspects(this.store, directory, settings.limits.maxAttempts)
     if (isExclusive) this.#answering = answer(directory, () => this.store.answers())
   }
 
@@ -188,7 +185,7 @@ export class Sweeper implements Sweeping {
       keepTexts: this.#settings.keepTexts,
       signal,
       yieldMs,
-      isSuspect: (reference) => this.#suspects.has(placeOf(reference)),
+      isSuspect: (reference) => this.#suspects.hasMessage(reference),
       isDelivered: (path) => this.#delivered.has(path),
       onRows: (rows) => {
         written += rows
@@ -208,7 +205,7 @@ export class Sweeper implements Sweeping {
       onFolder: (done, total) => progress.tell('list', done, total),
     })
     if (!signal?.aborted) {
-      this.#clear((suspect) => !isHash(suspect))
+      this.#suspects.clearMessages()
       if (unreadable.length === 0 && intake.counts.unreadable === 0) store.messages.dropLeftBehind()
     }
 
@@ -225,9 +222,9 @@ export class Sweeper implements Sweeping {
         signal: stopsReading,
         gate: () => this.#gate(stopsReading),
         onLaneDone: () => this.#rewrite(progress, signal),
-        isSuspect: (hash) => this.#suspects.has(hash),
+        isSuspect: (hash) => this.#suspects.hasContent(hash),
         onSettled: (state, lane, hash) => {
-          if (state !== 'failed-transient') this.#clear((suspect) => suspect === hash)
+          if (state !== 'failed-transient') this.#suspects.clearContent(hash)
           if (state !== 'pending') contents[state] = (contents[state] ?? 0) + 1
           done[lane]++
           progress.tell(lane, done[lane], done[lane] + store.contents.backlog(lane, 100_000))
@@ -381,64 +378,6 @@ export class Sweeper implements Sweeping {
     this.store.close()
   }
 
-  /**
-   * After the death of a process: what a thread had in work is suspected, pays an attempt and is read in
-   * a process of its own; other claims are given back. A suspect pays only once: when it does kill, its own
-   * process shows it, and when we are killed from outside it is not to blame.
-   *
-   * @returns the suspects
-   */
-  #recover(): Set<string> {
-    const { store } = this
-    const suspects = new Set(JSON.parse(store.get(SUSPECTS) ?? '[]') as string[])
-    const journals = readJournals(this.#directory)
-    const fresh = new Set<string>()
-    for (const { item } of journals) {
-      const suspect = 'hash' in item ? item.hash : placeOf(item)
-      if (!suspects.has(suspect)) fresh.add(suspect)
-      suspects.add(suspect)
-    }
-    if (fresh.size > 0) store.set(SUSPECTS, JSON.stringify([...suspects]))
-
-    const { maxAttempts } = this.#settings.limits
-    for (;;) {
-      const left = store.contents.interrupted(500)
-      if (left.length === 0) break
-      // Claimed once more for the right to record what became of the first claim.
-      const claimed = store.contents.claim(left.map(({ id }) => id))
-      if (claimed.length === 0) break
-      store.contents.record(
-        claimed.map(({ id, claim, why, lane, hash, attempts: withThis }) => {
-          const pays = fresh.has(hash)
-          const attempts = Math.max(0, withThis - (pays ? 1 : 2))
-          return {
-            id,
-            claim,
-            why,
-            lane,
-            attempts,
-            state: transition(
-              'extracting',
-              pays ? { kind: 'died', isLast: attempts >= maxAttempts } : { kind: 'interrupted' },
-            ),
-            ...(pays && { detail: 'died: the process ended while this was read', due: 0 }),
-          }
-        }),
-      )
-    }
-    for (const { thread } of journals) forgetJournal(this.#directory, thread)
-    store.rewrites.queue()
-    return suspects
-  }
-
-  /** They were read and the process lives; or what they do was seen in a process of their own. */
-  #clear(isCleared: (suspect: string) => boolean): void {
-    const cleared = [...this.#suspects].filter(isCleared)
-    if (cleared.length === 0) return
-    for (const suspect of cleared) this.#suspects.delete(suspect)
-    this.store.set(SUSPECTS, JSON.stringify([...this.#suspects]))
-  }
-
   async #rewrite(progress: Throttle, signal: AbortSignal | undefined): Promise<void> {
     const { rewrites } = this.store
     const total = rewrites.queue()
@@ -511,16 +450,6 @@ export class Sweeper implements Sweeping {
     }
     if (!signal?.aborted) this.store.checkpoint()
   }
-}
-
-const SUSPECTS = 'suspects'
-
-function isHash(suspect: string): boolean {
-  return /^[0-9a-f]{64}$/.test(suspect)
-}
-
-function placeOf({ path, offset }: MessageReference): string {
-  return offset === undefined ? path : `${path}#${offset}`
 }
 
 /** Keeps progress to some events a second. */

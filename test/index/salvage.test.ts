@@ -39,11 +39,17 @@ function harm(directory: string, pages: readonly number[]): void {
 }
 
 /** Opens as the writer does once damage was met. */
-function opened(pages: readonly number[]) {
+function opened(pages: readonly number[], version?: number) {
   const directory = mkdtempSync(join(tmpdir(), 'paperknife-salvage-'))
   cpSync(whole, directory, { recursive: true })
   harm(directory, pages)
   cpSync(join(directory, 'index.db'), join(directory, 'extracts.db.suspect'))
+  if (version !== undefined) {
+    const db = new Database(join(directory, 'extracts.db'))
+    db.exec('ALTER TABLE content ADD COLUMN colour TEXT')
+    db.pragma(`user_version = ${version}`)
+    db.close()
+  }
   const store = openStore({ directory, messageChars: 1_000_000 })
   try {
     const { setAside, salvaged } = store.opened
@@ -90,6 +96,14 @@ describe('of a damaged extracts.db', () => {
       salvaged: { saved: CONTENTS, lost: 0 },
       readable: CONTENTS,
       pending: 0,
+    })
+  })
+
+  test('one of a newer schema gives up what this version knows of', () => {
+    expect(opened([], 99)).toMatchObject({
+      setAside: [expect.stringContaining('extracts.db.set-aside')],
+      salvaged: { saved: CONTENTS, lost: 0 },
+      readable: CONTENTS,
     })
   })
 
