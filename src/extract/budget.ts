@@ -21,6 +21,8 @@ export class Budget {
   depth = 0
   /** Pages and pictures recognised so far. */
   ocrPages = 0
+  /** True once a page showed Chinese, Japanese or Korean alone (ocr/page.ts). */
+  isCjkAlone = false
   /** Pages and pictures that only OCR could read, left by a reading without OCR. */
   pagesToOcr = 0
   /** Pages and pictures decoded to see whether they are worth recognising. */

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import sharp from 'sharp'
 import { describe, expect, test } from 'vitest'
 import { readDocument } from '../../src/extract/read.js'
 import type { PageChoice, TextOutcome } from '../../src/part/outcome.js'
@@ -6,7 +7,8 @@ import { DEFAULT_LIMITS, type Limits } from '../../src/part/limits.js'
 import type { Lane } from '../../src/part/states.js'
 import { closeOcr } from '../../src/extract/ocr/engine.js'
 import { afterAll } from 'vitest'
-import { document, helvetica, lines } from '../../scripts/make/pdf-objects.js'
+import { document, greyJpeg, helvetica, lines, paint } from '../../scripts/make/pdf-objects.js'
+import { fontsOf, mixedPage, shareRead } from '../../scripts/make/sheets.js'
 
 afterAll(closeOcr)
 
@@ -183,3 +185,34 @@ describe('pages of pixels', () => {
     expect(outcome.engine).toBeUndefined()
   })
 })
+
+test.skipIf(fontsOf('jpn').length === 0)(
+  'a document in Japanese is read in Japanese alone, whatever languages there are beside it',
+  async () => {
+    const sheets = await Promise.all(
+      [1, 2].map(async (seed) => {
+        const { width, height, grey, lines: written } = mixedPage('jpn', 'few', seed)
+        const raw = { raw: { width, height, channels: 1 as const } }
+        const jpeg = await sharp(grey, raw).toColourspace('b-w').jpeg().toBuffer()
+        return { jpeg, width, height, written }
+      }),
+    )
+    const bytes = document((objects) => ({
+      pages: sheets.map((sheet) => ({
+        content: paint('S', 0, 0, 595, 842),
+        images: { S: greyJpeg(objects, sheet) },
+      })),
+    }))
+    const settings = {
+      limits: DEFAULT_LIMITS,
+      ocr: { languages: ['eng', 'deu', 'jpn'], engine: 'wasm' as const },
+      passwords: [],
+    }
+    const { outcome } = await readDocument({ bytes, name: 'x.pdf' }, settings, 'ocr')
+    if (outcome.kind !== 'text') throw new Error(outcome.detail)
+    for (const [i, { written }] of sheets.entries())
+      expect(shareRead(written, outcome.pages[i]?.text ?? '')).toBeGreaterThan(0.9)
+    expect(outcome.engine).toMatch(/ jpn$/)
+  },
+  120_000,
+)

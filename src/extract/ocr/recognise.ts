@@ -34,7 +34,7 @@ interface Reading {
 /** A reading of at least this confidence is the right way up: upright pages read at 75 to 97, turned ones at 16 to 47. */
 const CONFIDENCE_UPRIGHT = 70
 /** Languages that may be written from top to bottom, and whose letters have no ascenders to tell up from down. */
-const SQUARE = /^(jpn|chi|kor)/
+export const SQUARE = /^(jpn|chi|kor)/
 /** Another way up has to read so much better: of two unreadable readings the page as it lies is kept. */
 const BETTER = 1.25
 /** A reading of small letters with less confidence is tried at another size. */
