@@ -2,6 +2,7 @@
  * Asks about an index: in its files when they can be opened, else the process that holds them alone, by its
  * socket (line.ts).
  */
+import { existsSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import type { DescribedMessage, Summary } from '../index/answers.js'
 import type { Excerpt } from '../index/excerpts.js'
@@ -22,6 +23,7 @@ export class VaultReader implements Reader {
   readonly #files: IndexReader
   readonly #found = new WeakMap<Hit, { line: Line; place: readonly [search: number, at: number] }>()
   #line: Line | undefined
+  #sockets: readonly string[] | undefined
 
   constructor({ directory, isExclusive }: Pick<Place, 'directory' | 'isExclusive'>) {
     this.#directory = directory
@@ -112,7 +114,9 @@ export class VaultReader implements Reader {
   async #open(): Promise<Line | undefined> {
     if (this.#line?.isOpen) return this.#line
     this.#line = undefined
-    for (const path of socketPaths(this.#directory)) {
+    // Asked before each search: found out once, when there is a folder.
+    if (!this.#sockets && existsSync(this.#directory)) this.#sockets = socketPaths(this.#directory)
+    for (const path of this.#sockets ?? []) {
       if (!isOurs(path, this.#directory)) continue
       const line = await Line.to(path)
       if (!line) continue
