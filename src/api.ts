@@ -69,6 +69,8 @@ export interface Status {
   messages: number
   /** Messages in the index by name only: their files could not be read, and each sweep tries again. */
   messagesUnreadable: number
+  /** Messages of which something was not read, by a limit or for damage: `explain` says what. */
+  messagesCut: number
   /** Contents by state. */
   contents: Partial<Record<ContentState, number>>
   /** Contents by what was declined, cut or empty: `unsupported: application/zip`. */
@@ -254,6 +256,7 @@ class OpenedMail implements Mail {
     return all.reduce((sum, one) => ({
       messages: sum.messages + one.messages,
       messagesUnreadable: sum.messagesUnreadable + one.messagesUnreadable,
+      messagesCut: sum.messagesCut + one.messagesCut,
       contents: added(sum.contents, one.contents),
       reasons: added(sum.reasons, one.reasons),
       pending: sum.pending + one.pending,
@@ -362,8 +365,16 @@ class OpenedMail implements Mail {
   }
 
   async #statusOf(reader: Reader): Promise<Status> {
-    const { states, coverage, messages, messagesUnreadable, indexBytes, extractsBytes, ...rest } =
-      await reader.summary()
+    const {
+      states,
+      coverage,
+      messages,
+      messagesUnreadable,
+      messagesCut,
+      indexBytes,
+      extractsBytes,
+      ...rest
+    } = await reader.summary()
     const reasons: Record<string, number> = {}
     for (const { state, reason, contents: count } of rest.reasons) {
       const name = reason ? `${state}: ${reason}` : state
@@ -372,6 +383,7 @@ class OpenedMail implements Mail {
     return {
       messages,
       messagesUnreadable,
+      messagesCut,
       contents: states,
       reasons,
       pending: coverage.pending,

@@ -34,13 +34,14 @@ export const run: Run = async (given) => {
         continue
       }
       if (i > 0) await print()
-      const { subject, date, folder, path, messageId, parts } = explanation
+      const { subject, date, folder, path, messageId, parts, losses } = explanation
       await print(bold(plain(subject) || '(no subject)'))
       await print(
         [dateText(date), plain(folder), plain(path), messageId && `<${plain(messageId)}>`]
           .filter(Boolean)
           .join('  '),
       )
+      for (const loss of losses ?? []) await print(`  not whole: ${plain(loss)}`)
       if (parts.length === 0) await print('  no attachments')
       for (const part of parts) for (const line of partLines(part)) await print(`  ${line}`)
     }

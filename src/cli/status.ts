@@ -21,6 +21,10 @@ export const run: Run = async (given) => {
       await print(
         `${counted(status.messagesUnreadable, 'message')} could not be read: check the permissions of the files; the next index tries again`,
       )
+    if (status.messagesCut > 0)
+      await print(
+        `${counted(status.messagesCut, 'message')} read in part: explain says of each what was not read`,
+      )
     await print(
       `index ${bytesText(status.indexBytes)}, extracts ${bytesText(status.extractsBytes)}${status.sweeping ? '; being swept now' : ''}`,
     )

@@ -26,6 +26,8 @@ export interface DescribedMessage {
   /** Seconds since 1970. */
   date: number
   folder: string
+  /** What of the mail was not read (a limit, damage), one sentence each; absent when all of it was. */
+  losses?: string[]
   parts: DescribedPart[]
 }
 
@@ -46,6 +48,8 @@ export interface DescribedPart {
 export interface Summary {
   messages: number
   messagesUnreadable: number
+  /** Messages of which something was not read. */
+  messagesCut: number
   /** Contents by state. */
   states: Record<string, number>
   coverage: Coverage
@@ -90,6 +94,7 @@ export class Answers {
     return {
       messages: this.#index.prepare('SELECT count(*) FROM message').pluck().get() as number,
       messagesUnreadable: this.#messagesUnreadable(),
+      messagesCut: this.#messagesCut(),
       states: contents.states(),
       coverage: contents.coverage(),
       reasons: contents.reasons(),
@@ -105,6 +110,17 @@ export class Answers {
     const sql = `SELECT count(*) FROM message WHERE mtime = 0 AND offset IS NULL
       AND folder IN (SELECT id FROM folder WHERE scanned = 0)`
     return this.#index.prepare(sql).pluck().get() as number
+  }
+
+  #messagesCut(): number {
+    if (!this.#hasLosses()) return 0
+    const sql = 'SELECT count(*) FROM message WHERE losses IS NOT NULL'
+    return this.#index.prepare(sql).pluck().get() as number
+  }
+
+  /** An index of an older schema, read as it lies, has no such column. */
+  #hasLosses(): boolean {
+    return (this.#index.pragma('user_version', { simple: true }) as number) >= 3
   }
 
   #bytes(name: string): number {
@@ -150,12 +166,13 @@ export class Answers {
   }
 
   #describe(id: number): DescribedMessage {
-    const message = this.#index
+    const { losses, ...message } = this.#index
       .prepare(
-        `SELECT message.id, message.path, message_id AS messageId, subject, date, folder.name AS folder
+        `SELECT message.id, message.path, message_id AS messageId, subject, date, folder.name AS folder,
+           ${this.#hasLosses() ? 'losses' : 'NULL AS losses'}
          FROM message LEFT JOIN folder ON folder.id = message.folder WHERE message.id = ?`,
       )
-      .get(id) as Omit<DescribedMessage, 'parts'>
+      .get(id) as Omit<DescribedMessage, 'parts' | 'losses'> & { losses: string | null }
     const parts = this.#index
       .prepare(
         `SELECT path, name, declared_type AS declaredType, size, lower(hex(hash)) AS hash
@@ -164,6 +181,7 @@ export class Answers {
       .all(id) as Array<Omit<DescribedPart, 'content'>>
     return {
       ...message,
+      ...(losses !== null && { losses: JSON.parse(losses) as string[] }),
       parts: parts.map((part) => {
         const content = this.#contents.byHash(part.hash)
         const choices = content?.state === 'ok' ? this.#contents.choices(content.id) : []

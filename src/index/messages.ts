@@ -125,8 +125,8 @@ export class Messages implements MessageStore {
       insert: db.prepare(
         `INSERT INTO message (id, date, folder, flags, size, thread, revision, subject, sender, attachments, labels,
            message_id, message_id_key, path, offset, bytes, unique_name, unique_key, mtime, inode, is_kept, recipients,
-           copies, ctime)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+           copies, ctime, losses)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       ),
       insertPart: db.prepare('INSERT INTO part VALUES (?, ?, ?, ?, ?, ?, ?, ?)'),
       insertBody: db.prepare('INSERT INTO body VALUES (?, ?)'),
@@ -365,6 +365,7 @@ export class Messages implements MessageStore {
       message.to.map(personLine).join('\n'),
       message.cc.map(personLine).join('\n'),
       Math.floor(message.ctimeMs ?? 0),
+      message.losses?.length ? JSON.stringify(message.losses) : null,
     )
     message.parts.forEach((part, number) => {
       this.#sql.insertPart.run(

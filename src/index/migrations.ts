@@ -19,6 +19,12 @@ export const INDEX_MIGRATIONS: readonly Migration[] = [
     to: 2,
     change: (db) => db.exec('ALTER TABLE message ADD COLUMN ctime INTEGER NOT NULL DEFAULT 0'),
   },
+  {
+    to: 3,
+    change: (db) =>
+      db.exec(`ALTER TABLE message ADD COLUMN losses TEXT;
+        CREATE INDEX message_losses ON message (id) WHERE losses IS NOT NULL`),
+  },
 ]
 
 export const EXTRACTS_MIGRATIONS: readonly Migration[] = []

@@ -73,6 +73,8 @@ export interface MessageInput extends MessageReference {
   labels: readonly string[]
   parts: readonly PartInput[]
   columns: FoldedColumns
+  /** What of the mail was not read, one sentence each. Default none. */
+  losses?: readonly string[]
   /** Packed by `packBody`; null when texts are not kept. */
   body: readonly Uint8Array[] | null
   /**

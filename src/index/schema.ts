@@ -15,7 +15,7 @@ import { CONTENT_STATES, LANES } from '../part/states.js'
  * Stored as `user_version` in each file. A higher one was written by a newer Paperknife; a lower one is brought
  * up by migrations.ts, which says what raising a version asks for.
  */
-export const INDEX_VERSION = 2
+export const INDEX_VERSION = 3
 export const EXTRACTS_VERSION = 1
 
 /** Stored as `application_id`, so that only our own files are ever set aside: "PKni" and "PKne". */
@@ -83,13 +83,15 @@ CREATE TABLE message (
   is_kept INTEGER NOT NULL,           -- 1: the body's text is in body (or empty)
   recipients TEXT NOT NULL,           -- as sender
   copies TEXT NOT NULL,               -- as sender, Cc and Bcc
-  ctime INTEGER NOT NULL DEFAULT 0    -- ms since 1970 of the file's last change of any kind; 0 not known
+  ctime INTEGER NOT NULL DEFAULT 0,   -- ms since 1970 of the file's last change of any kind; 0 not known
+  losses TEXT                         -- JSON array of sentences: what of the mail was not read; NULL nothing
 );
 CREATE INDEX message_folder ON message (folder, id);
 CREATE INDEX message_unread ON message (id) WHERE flags & 1 = 0;
 CREATE INDEX message_flagged ON message (id) WHERE flags & 2 <> 0;
 CREATE INDEX message_size ON message (size, id);
 CREATE INDEX message_thread ON message (thread, id);
+CREATE INDEX message_losses ON message (id) WHERE losses IS NOT NULL;
 CREATE INDEX message_unique ON message (unique_key);
 CREATE INDEX message_message_id ON message (message_id_key);
 

@@ -133,7 +133,8 @@ export class Intake {
   /** @param isCrowded it was ended because the process held too much, which others may have left there */
   async #parse(batch: Found[], caution: Caution, isCrowded = false): Promise<void> {
     if (caution === 'bare') {
-      for (const found of batch) this.#take(found, BARE)
+      for (const found of batch)
+        this.#take(found, { ...BARE, losses: ['its head could not be read'] })
       return
     }
     const { pool, root, signal, urgent = false, isSuspect } = this.#options
@@ -241,7 +242,7 @@ const BARE: ParsedMessage = {
   parts: [],
   columns: Object.fromEntries(COLUMNS.map((column) => [column, ''])) as FoldedColumns,
   body: [],
-  problems: [],
+  losses: [],
 }
 
 export function referenceOf({ path, offset, bytes }: MessageReference): MessageReference {
@@ -283,6 +284,7 @@ function inputOf(
     labels,
     parts: message.parts.map((part) => ({ ...part, lane: 'text' as const })),
     columns,
+    losses: message.losses,
     body: keepTexts ? body : null,
   }
 }

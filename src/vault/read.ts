@@ -15,6 +15,8 @@ export type ReadMessage =
       bytes: Buffer
       /** Where it lay: another path than asked for when it was renamed for a flag meanwhile. */
       path: string
+      /** It is longer than `messageBytes`. */
+      isCut: boolean
     }
   | {
       /** `gone`: no such file any more; `unreadable`: it is there and the system refuses or fails. */
@@ -51,7 +53,9 @@ async function readAt(
     try {
       const size = fstatSync(file).size
       const offset = reference.offset ?? 0
-      const length = Math.max(0, Math.min(reference.bytes ?? Infinity, size - offset, most))
+      const whole = Math.max(0, Math.min(reference.bytes ?? Infinity, size - offset))
+      const length = Math.min(whole, most)
+      const isCut = whole > most
       const buffer = Buffer.allocUnsafeSlow(length)
       let filled = 0
       while (filled < length) {
@@ -63,15 +67,16 @@ async function readAt(
       if (reference.offset !== undefined) {
         if (bytes.toString('latin1', 0, 5) !== 'From ')
           return { kind: 'gone', detail: 'the mbox file was rewritten' }
-        return { kind: 'read', bytes: unquoted(bytes), path: reference.path }
+        return { kind: 'read', bytes: unquoted(bytes), path: reference.path, isCut }
       }
       if (/\.emlx$/i.test(reference.path))
         return {
           kind: 'read',
           bytes: await wholeEmlx(root, reference.path, bytes),
           path: reference.path,
+          isCut,
         }
-      return { kind: 'read', bytes, path: reference.path }
+      return { kind: 'read', bytes, path: reference.path, isCut }
     } finally {
       closeSync(file)
     }

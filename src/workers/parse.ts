@@ -7,6 +7,7 @@ import type { MessageReference } from '../part/reference.js'
 import type { Document } from '../extract/read.js'
 import { foldColumns } from '../fold/columns.js'
 import { packBody } from '../fold/texts.js'
+import { isLoss } from '../mail/message.js'
 import { parseMessage } from '../mail/parse.js'
 import { readMessage } from '../vault/read.js'
 import type { RefoldedMessage, ThreadSettings } from './messages.js'
@@ -66,7 +67,13 @@ export async function parseMessageAt(
       limits.messageChars,
     ),
     body: keepTexts ? packBody(body) : [],
-    problems: message.problems,
+    losses: [
+      ...(headOnly ? ['reading all of it failed; only its head was read'] : []),
+      ...(read.isCut && !headOnly
+        ? [`larger than ${limits.messageBytes} bytes; the rest was not read`]
+        : []),
+      ...message.problems.filter(isLoss),
+    ],
   }
 }
 

@@ -38,7 +38,8 @@ export interface ParsedMessage {
   columns: FoldedColumns
   /** Packed body (fold/texts.ts); empty when texts are not kept. */
   body: Uint8Array[]
-  problems: string[]
+  /** What of the mail was not read, one sentence each. */
+  losses: string[]
 }
 
 /** A message that is not there any more, or that the system does not let us read now. */

@@ -49,7 +49,10 @@ test.each(pairs)(
       writeFileSync(join(directory, 'index.db'), ofFile('index', index))
       writeFileSync(join(directory, 'extracts.db'), ofFile('extracts', extracts))
       // As it lies, before any writer has touched it.
-      expect((await mail.search('barnacle lantern')).hits).toHaveLength(6)
+      const { hits: old } = await mail.search('barnacle lantern')
+      expect(old).toHaveLength(6)
+      expect(await mail.explain(old[0]?.path ?? '')).toHaveLength(1)
+      expect(await mail.status()).toMatchObject({ messages: 6, messagesCut: 0 })
 
       const report = await mail.sweep()
       expect(report).toMatchObject({ setAside: [], contents: {}, messages: { total: 6 } })

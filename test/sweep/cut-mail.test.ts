@@ -1,0 +1,43 @@
+/** What limits cut of a mail is recorded and told. */
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { Mail } from '../../src/api.js'
+import { letter, TestVault } from './mailbox.js'
+
+let vault: TestVault
+let mail: Mail
+beforeEach(() => {
+  vault = new TestVault()
+})
+afterEach(async () => {
+  await mail.close()
+  vault.remove()
+})
+
+const lossesOf = async (path: string): Promise<readonly string[] | undefined> =>
+  (await mail.explain(path))[0]?.losses
+
+test('explain and status say which messages were not read whole, and why', async () => {
+  vault.write('cur/whole.host:2,S', { subject: 'Whole', body: 'cinnamon' })
+  vault.write('cur/long.host:2,S', { subject: 'Long', body: 'nutmeg '.repeat(2_000) })
+  const attachments = Object.fromEntries(
+    Array.from({ length: 9 }, (_, n) => [`${n}.txt`, `ginger ${n}`]),
+  )
+  vault.write('cur/many.host:2,S', { subject: 'Many', attachments })
+  const inner = ['From - Sun Mar  1 10:00:00 2026', letter({ body: 'saffron '.repeat(2_000) }), '']
+  vault.write('box.mbox', Buffer.from(inner.join('\n')))
+  mail = await vault.open({ limits: { messageBytes: 6_000, messageParts: 5 } })
+  await mail.sweep()
+
+  expect(await lossesOf('cur/whole.host:2,S')).toBeUndefined()
+  const cut = ['larger than 6000 bytes; the rest was not read']
+  expect(await lossesOf('cur/long.host:2,S')).toEqual(cut)
+  expect(await lossesOf('box.mbox')).toEqual(cut)
+  expect(await lossesOf('cur/many.host:2,S')).toEqual([expect.stringContaining('not read')])
+  expect(await mail.status()).toMatchObject({ messages: 4, messagesCut: 3 })
+
+  const printed = vault.command(['explain', vault.root, 'cur/long.host:2,S'])
+  expect(printed.stdout).toContain('not whole: larger than 6000 bytes')
+  const { stdout } = vault.command(['explain', vault.root, 'cur/long.host:2,S', '--json'])
+  expect(JSON.parse(stdout)).toMatchObject({ losses: cut })
+  expect(vault.command(['status', vault.root]).stdout).toContain('3 messages read in part')
+})
