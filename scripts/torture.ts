@@ -97,11 +97,17 @@ async function indexKilled(): Promise<number> {
   return ended === 'SIGKILL' ? 1 : 0
 }
 
+/** Resolves with the signal that a process ended by; to be asked for at once, before it can have ended. */
+function closeOf(child: ChildProcess): Promise<NodeJS.Signals | null> {
+  return new Promise((resolve) => child.once('close', (_, signal) => resolve(signal)))
+}
+
 /** Waits for the end of a process, and brings it about after some time. @returns the signal it ended by */
-async function endedBy(child: ChildProcess, ms: number): Promise<NodeJS.Signals | null> {
-  const closed = new Promise<NodeJS.Signals | null>((resolve) =>
-    child.once('close', (_, signal) => resolve(signal)),
-  )
+async function endedBy(
+  child: ChildProcess,
+  ms: number,
+  closed = closeOf(child),
+): Promise<NodeJS.Signals | null> {
   await Promise.race([closed, wait(ms, undefined, { ref: false })])
   child.kill('SIGKILL')
   return closed
@@ -119,6 +125,7 @@ async function hostKilled(): Promise<number> {
   const host = spawn(process.execPath, ['--input-type=module', '--eval', HOST, vault, index], {
     stdio: ['ignore', 'ignore', 'pipe'],
   })
+  const closed = closeOf(host)
   let said = ''
   host.stderr.on('data', (words: Buffer) => (said += words.toString()))
   let kills = 0
@@ -134,7 +141,7 @@ async function hostKilled(): Promise<number> {
   }
   const mayEnd = dice.next() < 0.5
   sweeping = childrenOf(host.pid as number)
-  if ((await endedBy(host, mayEnd ? 120_000 : dice.below(1500))) === 'SIGKILL') {
+  if ((await endedBy(host, mayEnd ? 120_000 : dice.below(1500), closed)) === 'SIGKILL') {
     kills++
     if (mayEnd) fail('a host whose sweeping process was killed did not end')
   } else if (host.exitCode !== 0) fail(`a host ended with ${host.exitCode}: ${said.slice(-300)}`)

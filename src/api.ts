@@ -173,12 +173,17 @@ class OpenedMail implements Mail {
       const reports: SweepReport[] = []
       for (const vault of this.#vaults) {
         if (signal?.aborted && reports.length > 0) break
+        const call = { name: 'sweep', full, ...(yieldMs && { yieldMs }) } as const
+        const perform = async () => this.#sweeping(vault).perform(call, signal, onProgress)
         reports.push(
-          await this.#sweeping(vault).perform(
-            { name: 'sweep', full, ...(yieldMs && { yieldMs }) },
-            signal,
-            onProgress,
-          ),
+          await perform().catch(async (error: unknown) => {
+            const isDamage = error instanceof PipelineError && error.code === 'E_INDEX_DAMAGED'
+            if (!isDamage || this.#sweeps > 1 || signal?.aborted) throw error
+            // Met in mid-sweep: the next to open it sets the damaged file aside and makes it anew.
+            await vault.sweeping?.close().catch(() => {})
+            vault.sweeping = undefined
+            return perform()
+          }),
         )
       }
       return reports.reduce(together)

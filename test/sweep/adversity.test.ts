@@ -3,11 +3,13 @@ import { spawnSync } from 'node:child_process'
 import {
   chmodSync,
   mkdirSync,
+  readFileSync,
   readdirSync,
   renameSync,
   rmSync,
   statSync,
   utimesSync,
+  writeFileSync,
 } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
@@ -224,4 +226,28 @@ test.runIf(process.platform !== 'win32' && !isRoot)(
     expect(unreadable.length).toBeGreaterThan(0)
     expect(await found()).toBe(FOLDERS * EACH)
   },
+)
+
+test.each(['inline', 'process'] as const)(
+  'an index that turns out to be damaged in mid-sweep (%s) is set aside and made anew by that sweep',
+  async (sweeper) => {
+    fill()
+    mail = await vault.open()
+    await mail.sweep()
+    const whole = contentsOf(vault.path('.paperknife'))
+    await mail.close()
+    // Behind the first pages, which are read when it is opened.
+    const file = vault.path('.paperknife/index.db')
+    const bytes = readFileSync(file)
+    bytes.fill(0xa5, Math.floor(bytes.length / 3))
+    writeFileSync(file, bytes)
+    mail = await vault.open({ sweeper })
+    const { setAside, messages } = await mail.sweep({ full: true })
+    expect(setAside).toHaveLength(1)
+    expect(messages.total).toBe(FOLDERS * EACH)
+    expect(await found()).toBe(FOLDERS * EACH)
+    expect(contentsOf(vault.path('.paperknife'))).toEqual(whole)
+    expect((await mail.verify()).differences).toEqual([])
+  },
+  60_000,
 )
