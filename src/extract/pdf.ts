@@ -27,7 +27,7 @@ import type { TextSink } from './sink.js'
 
 export const pdf: Extractor = {
   name: 'pdf',
-  version: 2,
+  version: 3,
   title: 'PDF',
   types: ['application/pdf'],
   extensions: ['pdf'],

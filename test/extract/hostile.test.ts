@@ -160,3 +160,25 @@ test('a locked document is locked, and its password opens it', async () => {
   )
   expect(textOf(outcome)).toContain('behind the door')
 })
+
+// zerx-lab/wordZero#97
+test('a package whose main part is of no known kind has a state, and throws nothing', async () => {
+  const outcome = await read(
+    await wordOf('<memo xmlns="urn:nobody"><line>words</line></memo>'),
+    'x.docx',
+  )
+  expect(['ok', 'damaged', 'unsupported']).toContain(stateOf(outcome).split(' ')[0])
+})
+
+// GOVCERT-LU/eml_parser#44
+test('mail in mail in mail is opened as deep as the limit, and said to be cut', async () => {
+  let mail = 'From: z@example.org\r\nSubject: the core\r\n\r\ncore text\r\n'
+  for (let level = 30; level > 0; level--)
+    mail =
+      `From: z@example.org\r\nSubject: level ${level}\r\nContent-Type: multipart/mixed; boundary=b${level}\r\n\r\n` +
+      `--b${level}\r\n\r\ntext ${level}\r\n--b${level}\r\nContent-Type: message/rfc822\r\n\r\n${mail}\r\n--b${level}--\r\n`
+  const outcome = await read(Buffer.from(mail), 'chain.eml')
+  expect(stateOf(outcome)).toBe('ok nesting')
+  expect(textOf(outcome)).toContain('text 1\n')
+  expect(textOf(outcome)).not.toContain('core text')
+})

@@ -7,7 +7,14 @@ import { DEFAULT_LIMITS, type Limits } from '../../src/part/limits.js'
 import type { Lane } from '../../src/part/states.js'
 import { closeOcr } from '../../src/extract/ocr/engine.js'
 import { afterAll } from 'vitest'
-import { document, greyJpeg, helvetica, lines, paint } from '../../scripts/make/pdf-objects.js'
+import {
+  document,
+  greyJpeg,
+  helvetica,
+  lines,
+  paint,
+  toUnicode,
+} from '../../scripts/make/pdf-objects.js'
 import { fontsOf, mixedPage, shareRead } from '../../scripts/make/sheets.js'
 
 afterAll(closeOcr)
@@ -125,6 +132,63 @@ describe('text layer', () => {
     for (const name of ['letter', 'setting', 'shift-jis', 'xfa', 'beside'])
       expect((await text(fixture(`pdf/${name}.pdf`))).pagesToOcr, name).toBeUndefined()
   })
+})
+
+/** Letters of another script in the places of a, b, c …, as subset fonts have them. */
+const script = (letters: string): Record<number, string> =>
+  Object.fromEntries([...letters].map((letter, i) => [0x61 + i, letter]))
+
+describe('order', () => {
+  const written = async (letters: string, content: string): Promise<string> => {
+    const bytes = document((objects) => ({
+      pages: [{ content, fonts: { F1: helvetica(objects, toUnicode(objects, script(letters))) } }],
+    }))
+    return (await text(bytes)).pages.map((page) => page.text.trimEnd()).join('\n')
+  }
+
+  // paperless-ngx#1163: a line from right to left, drawn from the left as pages draw it.
+  test('Hebrew drawn from the left is read from the right, its words whole', async () => {
+    // ש ל ו ם ע: the line "שלום עולם שלום" in one piece, its last letter first
+    const line = 'BT /F1 12 Tf 1 0 0 1 300 700 Tm (dcba dbce dcba) Tj ET'
+    expect(await written('שלוםע', line)).toBe('שלום עולם שלום')
+  })
+
+  test('Hebrew words drawn one by one from the left stand in the order they are read', async () => {
+    const words = [
+      ['dbce', 300],
+      ['dcba', 340],
+    ].map(([word, x]) => `BT /F1 12 Tf 1 0 0 1 ${x} 700 Tm (${word}) Tj ET`)
+    expect(await written('שלוםע', words.join('\n'))).toBe('שלום עולם')
+  })
+
+  // pdfminer.six#850: one glyph for lam and alef, which keep their order when the line is turned.
+  test('an Arabic ligature keeps the order of its letters', async () => {
+    const line = 'BT /F1 12 Tf 1 0 0 1 300 700 Tm (dcba) Tj ET'
+    expect(await written('س\ufefbم!', line)).toContain('سلام')
+  })
+
+  // pdf_oxide#813: a note in the margin, turned by 90 degrees, drawn between two lines.
+  test('what is written sideways interrupts no line', async () => {
+    const content =
+      'BT /F1 12 Tf 1 0 0 1 56 700 Tm (The pilot boat leaves ) Tj ET\n' +
+      'BT /F1 8 Tf 0 1 -1 0 30 400 Tm (printed in Kiel) Tj ET\n' +
+      'BT /F1 12 Tf 1 0 0 1 56 680 Tm (at the first light.) Tj ET'
+    expect((await written('', content)).split('\n').map((line) => line.trim())).toEqual([
+      'The pilot boat leaves',
+      'printed in Kiel',
+      'at the first light.',
+    ])
+  })
+})
+
+// jalan/pdftotext#65
+test('a trailer that names itself as the one before ends', async () => {
+  const honest = Buffer.from(fixture('pdf/letter.pdf')).toString('latin1')
+  const at = honest.lastIndexOf('xref\n0 ')
+  const looped = honest.replace(/trailer\s*<</, `trailer\n<< /Prev ${at}`)
+  expect(looped).toContain('/Prev')
+  const outcome = await text(new Uint8Array(Buffer.from(looped, 'latin1')))
+  expect(outcome.pages.map((page) => page.text).join()).toContain('crane on the east quay')
 })
 
 describe('pages of pixels', () => {

@@ -25,7 +25,12 @@ export function pageText(items: readonly TextItem[]): string {
       line = []
     }
   }
-  return text + lineText(line, isSpaced)
+  return inLetters(text + lineText(line, isSpaced))
+}
+
+/** Shapes of Arabic and Hebrew letters as letters, now that their order is right: one shape may stand for two of them. */
+function inLetters(text: string): string {
+  return text.replace(/[\ufb1d-\ufdff\ufe70-\ufefc]+/g, (shapes) => shapes.normalize('NFKC'))
 }
 
 function lineText(items: readonly TextItem[], isSpaced: boolean): string {
