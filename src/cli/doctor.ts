@@ -21,8 +21,10 @@ export const run: Run = async (given) => {
       ? `scans in ${wanted} cannot be read: ${report.problem}`
       : `scans in ${wanted} are read by ${report.engine}`,
   )
+  const found = new Set(report.engines.flatMap(({ languages }) => languages))
+  const missing = wanted.split('+').find((language) => !found.has(language)) ?? 'deu'
   await print(
-    'to add a language: npm install @tesseract.js-data/deu, or --language-path DIR with deu.traineddata in it',
+    `to add a language: npm install @tesseract.js-data/${missing}, or --language-path DIR with ${missing}.traineddata in it`,
   )
   return report.engine === undefined ? EXIT.error : EXIT.done
 }

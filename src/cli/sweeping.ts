@@ -15,11 +15,32 @@ const PHASES: Record<SweepProgress['phase'], string> = {
 /** @returns `onProgress` for a sweep, and `end` for when it is over */
 export function drawnProgress(): { onProgress(progress: SweepProgress): void; end(): void } {
   const progress = new Progress()
+  let began: { ms: number; done: number; ocrPages: number } | undefined
   return {
-    onProgress: ({ phase, done, total }) => progress.show(PHASES[phase], done, total),
+    onProgress: ({ phase, done, total, ocrPages = 0 }) => {
+      let rate = ''
+      if (phase === 'ocr') {
+        const now = performance.now()
+        began ??= { ms: now, done, ocrPages }
+        rate = ocrRate(now - began.ms, done - began.done, total - done, ocrPages - began.ocrPages)
+      }
+      progress.show(PHASES[phase], done, total, rate)
+    },
     end: () => progress.end(),
   }
 }
+
+/**
+ * `42 pages a minute, 3 min left`, once there is something to go by.
+ *
+ * @param done documents in `ms` milliseconds, with `ocrPages` recognised pages @param left documents still waiting
+ */
+export function ocrRate(ms: number, done: number, left: number, ocrPages: number): string {
+  if (ms < RATE_FROM_MS || done === 0) return ''
+  const pages = Math.round((ocrPages * 60_000) / ms)
+  return `${countText(pages)} pages a minute, ${durationText((left * ms) / done)} left`
+}
+const RATE_FROM_MS = 5_000
 
 /** How often a busy index is asked for again. */
 const WAIT_MS = 1_000

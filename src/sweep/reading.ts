@@ -32,7 +32,8 @@ export interface ReadingOptions {
   /** When a lane has nothing left to do for the first time. */
   onLaneDone?: (lane: Lane) => Promise<void>
   /** A content came to a state; `pending` when its text was read and its pages wait for the other lane. */
-  onSettled?: (state: ContentState, lane: Lane, hash: string) => void
+  /** @param ocrPages recognised in this reading */
+  onSettled?: (state: ContentState, lane: Lane, hash: string, ocrPages: number) => void
 }
 
 /** Candidates fetched at one time; contents of one message stand together in them. */
@@ -279,7 +280,10 @@ export class Reading {
   ): void {
     const state = transition('extracting', event)
     this.#outcomes.push({ id, claim, why, state, ...facts })
-    if (event.kind !== 'interrupted') this.#options.onSettled?.(state, read, hash)
+    if (event.kind === 'interrupted') return
+    const outcome = facts.result?.outcome
+    const ocrPages = outcome?.kind === 'text' ? (outcome.ocrPages ?? 0) : 0
+    this.#options.onSettled?.(state, read, hash, ocrPages)
   }
 
   #record(): void {

@@ -37,6 +37,8 @@ export interface Progress {
   done: number
   /** As far as is known; grows while listing. */
   total: number
+  /** Pages recognised so far in this phase; `ocr` only. */
+  ocrPages?: number
 }
 
 export interface SweepOptions {
@@ -214,6 +216,7 @@ export class Sweeper implements Sweeping {
     if (!off.aborted) {
       const stopsReading = signal ? AbortSignal.any([signal, off]) : off
       const done: Record<Lane, number> = { text: 0, ocr: 0 }
+      let recognised = 0
       const reading = new Reading({
         pool: this.pool,
         store,
@@ -223,11 +226,14 @@ export class Sweeper implements Sweeping {
         gate: () => this.#gate(stopsReading),
         onLaneDone: () => this.#rewrite(progress, signal),
         isSuspect: (hash) => this.#suspects.hasContent(hash),
-        onSettled: (state, lane, hash) => {
+        onSettled: (state, lane, hash, ocrPages) => {
           if (state !== 'failed-transient') this.#suspects.clearContent(hash)
           if (state !== 'pending') contents[state] = (contents[state] ?? 0) + 1
           done[lane]++
-          progress.tell(lane, done[lane], done[lane] + store.contents.backlog(lane, 100_000))
+          if (lane === 'ocr') recognised += ocrPages
+          progress.tell(lane, done[lane], done[lane] + store.contents.backlog(lane, 100_000), {
+            ...(lane === 'ocr' && { ocrPages: recognised }),
+          })
         },
       })
       await reading.run(this.#settings.ocr === false ? ['text'] : ['text', 'ocr'], beganSeconds)
@@ -462,11 +468,11 @@ class Throttle {
     this.#tell = tell
   }
 
-  tell(phase: Progress['phase'], done: number, total: number): void {
+  tell(phase: Progress['phase'], done: number, total: number, more?: Partial<Progress>): void {
     const now = performance.now()
     if (phase === this.#phase && done < total && now - this.#last < PROGRESS_MS) return
     this.#phase = phase
     this.#last = now
-    this.#tell?.({ phase, done, total })
+    this.#tell?.({ phase, done, total, ...more })
   }
 }

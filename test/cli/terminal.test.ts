@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { ocrRate } from '../../src/cli/sweeping.js'
 import {
   bytesText,
   columnsOf,
@@ -51,4 +52,10 @@ test('sizes, times and dates are written for people', () => {
     '5.2 h',
   ])
   expect(dateText(Date.UTC(2024, 2, 5, 8, 12) / 1000)).toBe('2024-03-05 09:12')
+})
+
+test('the rate of OCR is told once there is something to go by', () => {
+  expect(ocrRate(4_000, 2, 10, 8)).toBe('')
+  expect(ocrRate(60_000, 0, 10, 0)).toBe('')
+  expect(ocrRate(60_000, 12, 36, 42)).toBe('42 pages a minute, 3 min 0 s left')
 })
