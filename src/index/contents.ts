@@ -288,7 +288,7 @@ export class Contents implements ContentStore {
       .all(fingerprint, fingerprint) as ContentRow[]
   }
 
-  list(filter: ContentFilter, limit = 1_000_000, afterId = 0): ContentRow[] {
+  list(filter: ContentFilter, limit = 10_000, afterId = 0): ContentRow[] {
     const conditions = ['id > @afterId']
     const values: Record<string, unknown> = { afterId, limit }
     if (filter.states !== undefined) {

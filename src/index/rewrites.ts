@@ -73,8 +73,8 @@ export class Rewrites implements RewriteStore {
       setRevision: db.prepare('UPDATE message SET revision = ? WHERE id = ?'),
       done: db.prepare('DELETE FROM rewrite WHERE message = ?'),
       reference: db.prepare(
-        `SELECT id, path, offset, bytes FROM message WHERE id IN (SELECT message FROM rewrite)
-         ORDER BY id LIMIT ?`,
+        `SELECT id, path, offset, bytes FROM message
+         WHERE id IN (SELECT message FROM rewrite WHERE message > ? ORDER BY message LIMIT ?) ORDER BY id`,
       ),
     }
   }
@@ -136,8 +136,8 @@ export class Rewrites implements RewriteStore {
     })
   }
 
-  toRead(limit: number): RewriteDue[] {
-    const rows = this.#sql.reference.all(limit) as Array<{
+  toRead(limit: number, afterId = 0): RewriteDue[] {
+    const rows = this.#sql.reference.all(afterId, limit) as Array<{
       id: number
       path: string
       offset: number | null

@@ -179,8 +179,8 @@ export interface RewriteStore {
     rewritten: number
     left: number
   }
-  /** Queued messages that must be read again because texts are not kept. */
-  toRead(limit: number): RewriteDue[]
+  /** Queued messages that must be read again because texts are not kept, by id, those after `afterId` (default 0). */
+  toRead(limit: number, afterId?: number): RewriteDue[]
   /** Writes columns that the caller has folded, with the revision they hold. */
   write(rewrites: ReadonlyArray<{ id: number; columns: FoldedColumns; revision: number }>): void
   /** Folds a message from kept texts, as `run` does. Undefined when texts are not kept. */

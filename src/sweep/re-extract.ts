@@ -31,6 +31,9 @@ export interface ReExtractReport extends Estimate {
   dryRun: boolean
 }
 
+/** Contents listed at one time. */
+const PAGE = 20_000
+
 /**
  * Makes the chosen contents pending; a sweep then reads them.
  *
@@ -46,9 +49,13 @@ export function reExtract(
   const staleIds = stale
     ? new Set(findStale(store.contents, settings).map(({ row }) => row.id))
     : undefined
-  const rows = store.contents
-    .list(asked)
-    .filter((row) => hasTransition(row.state, 'forced') && (staleIds?.has(row.id) ?? true))
+  const rows: ContentRow[] = []
+  for (let afterId: number | undefined = 0; afterId !== undefined;) {
+    const page = store.contents.list(asked, PAGE, afterId)
+    for (const row of page)
+      if (hasTransition(row.state, 'forced') && (staleIds?.has(row.id) ?? true)) rows.push(row)
+    afterId = page.at(-1)?.id
+  }
   if (!dryRun)
     for (const lane of LANES) {
       const ids = rows.filter((row) => laneOf(row, settings) === lane).map(({ id }) => id)

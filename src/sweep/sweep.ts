@@ -407,11 +407,12 @@ export class Sweeper implements Sweeping {
     const { rewrites, messages, contents } = this.store
     const vault = this.#vault
     if (!vault) return
-    for (;;) {
-      const due = rewrites.toRead(50)
+    // Mail that cannot be read now is passed over: it stays in the queue for another sweep.
+    for (let afterId = 0; ;) {
+      const due = rewrites.toRead(50, afterId)
       if (due.length === 0) return
-      let written = 0
       for (const { id, reference } of due) {
+        afterId = id
         if (signal?.aborted) return
         const rows = messages
           .hashes(id)
@@ -422,6 +423,7 @@ export class Sweeper implements Sweeping {
         // Should reading all of them end a thread, the message keeps at least its own words.
         for (const some of [texts, []]) {
           let columns: FoldedColumns | undefined
+          let isUnread = false
           await this.pool.run(
             {
               kind: 'refold',
@@ -435,17 +437,16 @@ export class Sweeper implements Sweeping {
             },
             (_item, answer) => {
               if ('columns' in answer) columns = answer.columns
+              else isUnread = 'kind' in answer
             },
             signal,
           )
+          if (isUnread) break
           if (!columns) continue
           rewrites.write([{ id, columns, revision }])
-          written++
           break
         }
       }
-      // Mail that cannot be read now stays in the queue for another sweep.
-      if (written === 0) return
     }
   }
 

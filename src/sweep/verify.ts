@@ -1,6 +1,8 @@
 /** Vault against index against extracts: every disagreement, one sentence each. Changes nothing unless asked to purge. */
 import type { Store } from '../index/store.js'
 import { openMailStore } from '../vault/open.js'
+import { failureOf } from '../vault/read.js'
+import type { EntryList } from '../vault/vault.js'
 import { isSameMessage } from './reconcile.js'
 
 export interface VerifyReport {
@@ -43,11 +45,23 @@ export async function verify(
     signal?.throwIfAborted()
     const row = known.get(folder.path)
     known.delete(folder.path)
-    const list = await vault.entries(folder)
     const rows = new Map(
       (row ? store.messages.entries(row.id) : []).map((entry) => [placeOf(entry), entry]),
     )
     messages += rows.size
+    for (const { id } of rows.values())
+      for (const hash of store.messages.hashes(id)) hashes.add(hash)
+    let list: EntryList
+    try {
+      list = await vault.entries(folder)
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== 'E_VAULT_UNREADABLE') throw error
+      differ(
+        `${folder.path || '.'} cannot be listed (${failureOf((error as Error).cause ?? error)})`,
+      )
+      continue
+    }
+    for (const { path, detail } of list.unreadable) differ(`${path} cannot be read (${detail})`)
     for (const entry of list.entries) {
       const found = rows.get(placeOf(entry))
       rows.delete(placeOf(entry))
@@ -55,13 +69,16 @@ export async function verify(
       else if (!isSameMessage(vault.root, found, entry, folder.kind))
         differ(`${entry.path} changed after it was indexed, or could not be read`)
       else if (found.flags !== entry.flags) differ(`${entry.path} has other flags in the index`)
-      if (found) for (const hash of store.messages.hashes(found.id)) hashes.add(hash)
     }
     for (const gone of rows.values()) differ(`${gone.path} is in the index and not in the vault`)
   }
+  const isHidden = (path: string): boolean =>
+    unreadable.some((one) => path === one.path || path.startsWith(`${one.path}/`))
   for (const row of known.values())
-    for (const gone of store.messages.entries(row.id))
-      differ(`${gone.path} is in the index and not in the vault`)
+    for (const gone of store.messages.entries(row.id)) {
+      for (const hash of store.messages.hashes(gone.id)) hashes.add(hash)
+      if (!isHidden(row.path)) differ(`${gone.path} is in the index and not in the vault`)
+    }
 
   let contents = 0
   for (let afterId = 0; ;) {

@@ -8,6 +8,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs'
+import Database from 'better-sqlite3'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Mail, ReExtractOptions, SweepReport } from '../../src/api.js'
 import { CLI, contentsOf, FAULTS, letter, TestVault } from './mailbox.js'
@@ -233,6 +234,28 @@ test('where no texts are kept, attachments are found all the same', async () => 
   expect(await mail.verify()).toMatchObject({ agrees: true })
 })
 
+test('where no texts are kept, mail that cannot be read keeps no other from its words', async () => {
+  const old: string[] = []
+  for (let n = 0; n < 60; n++)
+    old.push(
+      vault.write(`cur/${n}.host:2,S`, {
+        subject: `Old ${n}`,
+        date: `Sun, 1 Feb 2026 10:00:${String(n).padStart(2, '0')} +0100`,
+        attachments: { 'a.txt': 'apricots' },
+      }),
+    )
+  vault.write('cur/new.host:2,S', { subject: 'New', attachments: { 'a.txt': 'apricots' } })
+  await open({ keepTexts: 'off' })
+  await mail.sweep({
+    // Listed, the text read once, and then away before the messages are read again for it.
+    onProgress: ({ phase }) => {
+      if (phase === 'text') for (const path of old.splice(0)) rmSync(vault.path(path))
+    },
+  })
+  expect(old).toEqual([])
+  expect(await find('apricots')).toEqual(['New'])
+})
+
 test('attachments switched on later are all read then', async () => {
   vault.write('cur/1.host:2,S', { subject: 'Later', attachments: { 'a.txt': 'apricots' } })
   await open({ attachments: 'off' })
@@ -305,6 +328,68 @@ test('a content that does harm costs its attempts and none of its neighbours', a
   })
   expect(await mail.reExtract({ name: 'b.*' })).toMatchObject({ contents: 1 })
   expect((await mail.sweep()).contents).toEqual({ 'failed-transient': 1 })
+})
+
+/** Runs without the rights of root, whom no permission keeps out. */
+async function unprivileged<Result>(run: () => Promise<Result>): Promise<Result> {
+  chmodSync(vault.root, 0o755)
+  const isRoot = process.getuid?.() === 0
+  if (isRoot) process.seteuid?.(65_534)
+  try {
+    return await run()
+  } finally {
+    if (isRoot) process.seteuid?.(0)
+  }
+}
+
+test.runIf(process.platform !== 'win32')(
+  'a folder that cannot be listed is a difference to verify, and no end of it',
+  async () => {
+    for (const part of ['.Box/cur', '.Box/new', '.Box/tmp'])
+      mkdirSync(vault.path(part), { recursive: true })
+    vault.write('.Box/cur/1.host:2,S', { subject: 'Boxed', attachments: { 'a.txt': 'apricots' } })
+    vault.write('cur/2.host:2,S', { subject: 'Beside' })
+    await open()
+    await mail.sweep()
+    vault.write('cur/3.host:2,S', { subject: 'Later' })
+    chmodSync(vault.path('.Box/cur'), 0)
+    const { agrees, differences } = await unprivileged(() => mail.verify())
+    expect(agrees).toBe(false)
+    expect(differences).toEqual(
+      expect.arrayContaining([
+        expect.stringContaining('.Box cannot be listed (EACCES'),
+        'cur/3.host:2,S is not in the index',
+      ]),
+    )
+    expect(differences).toHaveLength(2)
+
+    chmodSync(vault.path('.Box'), 0)
+    expect((await unprivileged(() => mail.verify())).differences).toEqual([
+      expect.stringContaining('.Box cannot be read (EACCES'),
+      'cur/3.host:2,S is not in the index',
+    ])
+  },
+)
+
+test('more contents than are listed at one time are all read again', async () => {
+  vault.write('cur/1.host:2,S', { subject: 'One', attachments: { 'a.txt': 'apricots' } })
+  await open()
+  await mail.sweep()
+  await mail.close()
+  const extracts = new Database(vault.path('.paperknife', 'extracts.db'))
+  extracts
+    .prepare(
+      `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 45000)
+       INSERT INTO content (hash, size, state, lane, why, newest, declared_type)
+       SELECT randomblob(32), 1, 'damaged', 'text', 'never-seen', 1, 'text/plain' FROM n`,
+    )
+    .run()
+  extracts.close()
+  await open()
+  expect(await mail.reExtract({ dryRun: true })).toMatchObject({
+    contents: 45_001,
+    byState: { ok: 1, damaged: 45_000 },
+  })
 })
 
 test("re-extract chooses by media type, extractor and file name ending, and says when a name is nobody's", async () => {
