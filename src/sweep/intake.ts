@@ -57,7 +57,7 @@ const BATCH = {
  * written (in the middle of a task, its thread would be done and idle before the write is over: a fifth of
  * the rate). Never more than this is held back.
  */
-const HELD = { rows: 4000, bytes: 24_000_000 } as const
+const HELD = { rows: 3000, bytes: 16_000_000 } as const
 
 /** Rows of one transaction at first, and its bounds later: as many as take `yieldMs`. */
 const SLICE = { first: 100, least: 20, most: HELD.rows } as const
