@@ -119,6 +119,14 @@ export const FLAGS: readonly Flag[] = [
     commands: READING,
   },
   {
+    name: 'memory-bytes-max',
+    kind: 'bytes',
+    value: 'BYTES',
+    default: '1GB',
+    help: 'memory of the process at which a thread that reads is ended; what it read is tried alone',
+    commands: READING,
+  },
+  {
     name: 'attachments',
     kind: 'choice',
     choices: ON_OFF,

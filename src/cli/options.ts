@@ -5,7 +5,10 @@ import { inspectOcr, type OpenOptions } from '../api.js'
 import { UsageError } from './exit.js'
 import type { Arguments } from './flags.js'
 
-type ReadingOptions = Pick<OpenOptions, 'limits' | 'ocr' | 'passwords' | 'workers'>
+type ReadingOptions = Pick<
+  OpenOptions,
+  'limits' | 'ocr' | 'passwords' | 'workers' | 'memoryBytesMax'
+>
 
 /** What the reading of documents depends on; only what was given, so that the API's defaults stand. */
 export function readingOptions(given: Arguments): ReadingOptions {
@@ -13,11 +16,13 @@ export function readingOptions(given: Arguments): ReadingOptions {
   const engine = given.text('ocr-engine') as 'auto' | 'wasm' | 'native' | undefined
   const languagePath = given.text('language-path')
   const workers = given.number('workers')
+  const memoryBytesMax = given.number('memory-bytes-max')
   const passwords = given.text('passwords')
   const limits = given.limits()
   return {
     ...(Object.keys(limits).length > 0 && { limits }),
     ...(workers !== undefined && { workers }),
+    ...(memoryBytesMax !== undefined && { memoryBytesMax }),
     ...(passwords !== undefined && { passwords: passwordsIn(passwords) }),
     ...(given.isOn('ocr') === false
       ? { ocr: false as const }

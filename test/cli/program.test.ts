@@ -425,6 +425,8 @@ describe('bad usage exits with 2 and says what to do', () => {
     [['index'], /index takes VAULT…/],
     [['index', 'mail', '--workers', 'many'], /--workers must be a whole number from 1, not "many"/],
     [['index', 'mail', '--passwords', 'nowhere'], /cannot read nowhere/],
+    [['index', 'mail', '--memory-bytes-max', '1MB'], /memoryBytesMax must be at least 300000000/],
+    [['search', 'mail', 'x', '--also', 'other', '--before-id', '1'], /--before-id is an id of one/],
     [['index', 'no-such-vault'], /no-such-vault/],
     [['index', 'mail', '--languages', 'eng+klingon'], /no data for klingon.*paperknife doctor/],
     [['search', 'papers', 'x'], /paperknife index/],
