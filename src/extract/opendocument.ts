@@ -63,7 +63,9 @@ function kindOf(type: string): OpenDocumentKind {
 async function readPackage(source: Source, sink: TextSink, context: Context): Promise<Facts> {
   const pack = await OfficePackage.open(source, context)
   await unlock(pack, context)
-  if (!pack.member('content.xml')) throw new Declined('damaged', 'no content part')
+  // a template of styles has no content
+  if (!pack.member('content.xml') && !pack.member('styles.xml'))
+    throw new Declined('damaged', 'no content part')
   const kind = kindOf(source.type)
   const inside = new Inside(pack, context)
   const scan = async (

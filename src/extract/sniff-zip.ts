@@ -200,7 +200,7 @@ function directory(bytes: Buffer): Map<string, Member> | undefined {
     members.size < NAMES_MAX
   ) {
     const nameBytes = bytes.readUInt16LE(at + 28)
-    members.set(bytes.toString('utf8', at + 46, at + 46 + nameBytes), {
+    members.set(memberName(bytes, at + 46, nameBytes), {
       method: bytes.readUInt16LE(at + 10),
       packed: bytes.readUInt32LE(at + 20),
       localAt: bytes.readUInt32LE(at + 42) + shift,
@@ -218,7 +218,7 @@ function localHeaders(bytes: Buffer): Map<string, Member> {
     const nameBytes = bytes.readUInt16LE(at + 26)
     const packed = bytes.readUInt32LE(at + 18)
     if (nameBytes > 0 && nameBytes < 1_000)
-      members.set(bytes.toString('utf8', at + 30, at + 30 + nameBytes), {
+      members.set(memberName(bytes, at + 30, nameBytes), {
         method: bytes.readUInt16LE(at + 8),
         packed: packed || bytes.length,
         localAt: at,
@@ -251,4 +251,10 @@ function text(bytes: Buffer): string {
       .swap16()
       .toString('utf16le')
   return bytes.toString('utf8')
+}
+
+/** Some programs write `./word/document.xml`. */
+function memberName(bytes: Buffer, at: number, length: number): string {
+  const name = bytes.toString('utf8', at, at + length)
+  return name.startsWith('./') ? name.slice(2) : name
 }

@@ -190,6 +190,16 @@ test('a package without its main part is damaged, one with a bare document is re
     'word/document.xml': `<w:document xmlns:w="${W}">${says('found')}</w:document>`,
   })
   expect((await text(bare)).all).toBe('found\n')
+  const dotted = await zip({
+    './[Content_Types].xml': contentTypes({ 'word/document.xml': `${WORD}document.main+xml` }),
+    './word/document.xml': `<w:document xmlns:w="${W}">${says('found')}</w:document>`,
+  })
+  expect((await text(dotted)).all).toBe('found\n')
+  const styles = await zip({
+    mimetype: 'application/vnd.oasis.opendocument.text-template',
+    'styles.xml': '<a/>',
+  })
+  expect(await text(styles)).toMatchObject({ all: '', empty: 'no-content' })
   const empty = await zip({
     '[Content_Types].xml': contentTypes({ 'word/document.xml': `${WORD}document.main+xml` }),
     'word/styles.xml': '<a/>',
