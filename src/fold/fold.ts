@@ -433,13 +433,17 @@ function foldChunk(original: string): FoldedChunk {
       characters.push(cluster.toLowerCase())
       starts.push(start)
       ends.push(end)
-    } else
-      for (const character of foldCluster(cluster)) {
+    } else {
+      const folded = foldCluster(cluster)
+      // One Arabic ligature stands for eighteen letters; a megabyte of them is no language.
+      if (folded.length > 4 && characters.length > 100 + 2 * original.length) continue
+      for (const character of folded) {
         if (classAt(character, 0) === IGNORED) continue
         characters.push(character)
         starts.push(start)
         ends.push(end)
       }
+    }
   }
   return cutTokens(characters, starts, ends)
 }

@@ -270,3 +270,9 @@ describe('for any text', () => {
     )
   })
 })
+
+test('ligatures of many letters are taken apart, and a flood of them does not grow past twice its length', () => {
+  expect(foldText('\ufdfa')).toBe('صلى الله عليه وسلم')
+  const flood = '\ufdfa'.repeat(10_000)
+  expect(foldText(flood).length).toBeLessThan(3 * flood.length)
+})
