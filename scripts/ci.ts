@@ -207,7 +207,6 @@ try {
     '--seed',
     '7',
   ])
-  step('the hostile documents', 'npx', ['tsx', 'scripts/hostile.ts'])
   step('the demo', process.execPath, ['scripts/demo.mjs'])
   if (SHARED === undefined) console.log('skipped: no corpus of real files beside the project')
   else {
