@@ -89,6 +89,10 @@ export interface Status {
 export interface WatchOptions extends SweepOptions {
   signal: AbortSignal
   onReport?: (report: SweepReport) => void
+  /** The vault cannot be read: told once, with what the system says; it is waited for. */
+  onAway?: (error: Error) => void
+  /** It can be read again. */
+  onBack?: () => void
 }
 
 export interface Mail {

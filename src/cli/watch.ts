@@ -24,6 +24,11 @@ export const run: Run = async (given, { signal }) => {
       mail.watch({
         signal,
         onProgress: progress.onProgress,
+        onAway: (error) => {
+          progress.end()
+          note(`${plain(error.message)}; waiting for it`)
+        },
+        onBack: () => note(`${plain(vault)} can be read again`),
         onReport: (report) => {
           if (!isFirst && !didSomething(report)) return
           isFirst = false

@@ -5,8 +5,8 @@
  * A mail that arrives while a sweep is at work is delivered past it, so that an old backlog never keeps
  * a new mail waiting. Not responsible for: what a sweep or a delivery does.
  */
-import { existsSync, statSync, watch, type FSWatcher } from 'node:fs'
-import { join } from 'node:path'
+import { statSync, watch, type FSWatcher } from 'node:fs'
+import { basename, join } from 'node:path'
 import type { Progress, SweepOptions, SweepReport } from './sweep.js'
 import type { Sweeping } from './sweeping.js'
 
@@ -27,6 +27,10 @@ export interface WatchOptions extends SweepOptions {
   signal: AbortSignal
   /** What each pass did. */
   onReport?: (report: SweepReport) => void
+  /** The vault cannot be read: told once, and what the system says; it is waited for. */
+  onAway?: (error: Error) => void
+  /** It can be read again. */
+  onBack?: () => void
   /** Vault-relative paths of the folders that hold mail, as the index knows them after a sweep. */
   folders: () => Promise<readonly string[]>
   /** On a network disk: the system tells of no changes there, and is not asked to. */
@@ -39,10 +43,11 @@ export async function watchVault(
   sweeping: Sweeping,
   { signal, folders, polls, ...options }: WatchOptions,
 ): Promise<void> {
-  const watchers = new Map<string, FSWatcher>()
+  const watchers = new Map<string, { watcher: FSWatcher; inode: number }>()
   const deliveries = new Set<Promise<unknown>>()
   let isSweeping = false
   let isChanged = false
+  let isAway = false
   let wake = (): void => {}
 
   function onEvent(directory: string, name: string | null): void {
@@ -70,20 +75,30 @@ export async function watchVault(
     // Without an index yet there are none.
     const known = await folders().catch(() => [])
     if (signal.aborted) return
+    for (const [directory, { watcher, inode }] of watchers)
+      if (inodeOf(join(root, directory)) !== inode) {
+        // Deleted, or another was made in its place: nothing is told of that one any more.
+        watcher.close()
+        watchers.delete(directory)
+      }
     for (const folder of known)
       for (const sub of ['', 'cur', 'new']) {
         const directory = [folder, sub].filter((part) => part !== '').join('/')
         if (watchers.has(directory) || watchers.size >= WATCH.directories) continue
-        if (!existsSync(join(root, directory))) continue
+        const inode = inodeOf(join(root, directory))
+        if (inode === undefined) continue
         try {
-          const watcher = watch(join(root, directory), { persistent: false }, (_event, name) =>
-            onEvent(directory, name),
-          )
-          watcher.on('error', () => {
-            watcher.close()
-            watchers.delete(directory)
+          const watcher = watch(join(root, directory), { persistent: false }, (event, name) => {
+            // Its own name: it was deleted itself, and the next of this name may get its inode.
+            if (event === 'rename' && name === basename(directory)) drop()
+            onEvent(directory, name)
           })
-          watchers.set(directory, watcher)
+          const drop = (): void => {
+            watcher.close()
+            if (watchers.get(directory)?.watcher === watcher) watchers.delete(directory)
+          }
+          watcher.on('error', drop)
+          watchers.set(directory, { watcher, inode })
         } catch {
           return
         }
@@ -109,12 +124,16 @@ export async function watchVault(
             options.onProgress?.(progress)
           },
         )
+        if (isAway) options.onBack?.()
+        isAway = false
         options.onReport?.(report)
         if (Object.keys(report.contents).length === 0 && report.messages.added === 0)
           costMs = performance.now() - began
       } catch (error) {
         // A disk that is away comes back; everything else is for the caller.
         if ((error as { code?: unknown }).code !== 'E_VAULT_UNREADABLE') throw error
+        if (!isAway) options.onAway?.(error as Error)
+        isAway = true
       } finally {
         isSweeping = false
       }
@@ -134,7 +153,15 @@ export async function watchVault(
     }
     await Promise.all(deliveries)
   } finally {
-    for (const watcher of watchers.values()) watcher.close()
+    for (const { watcher } of watchers.values()) watcher.close()
+  }
+}
+
+function inodeOf(path: string): number | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.ino
+  } catch {
+    return undefined
   }
 }
 

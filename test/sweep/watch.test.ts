@@ -1,4 +1,12 @@
-import { renameSync, statSync, symlinkSync } from 'node:fs'
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Mail } from '../../src/api.js'
 import { FAULTS, TestVault } from './mailbox.js'
@@ -61,6 +69,68 @@ test('a mail that arrives during a long sweep is searchable before the backlog i
   expect((await mail.status()).contents.pending).toBeGreaterThan(3)
   stop.current.abort()
   await watching
+}, 60_000)
+
+/** Directories of which the system tells this process. */
+function watched(): number {
+  return readdirSync('/proc/self/fdinfo').reduce((sum, file) => {
+    try {
+      const text = readFileSync(`/proc/self/fdinfo/${file}`, 'utf8')
+      return sum + (text.match(/^inotify wd:/gm)?.length ?? 0)
+    } catch {
+      return sum
+    }
+  }, 0)
+}
+
+test.runIf(process.platform === 'linux')(
+  'a folder that was deleted and made again is watched again',
+  async () => {
+    const make = (): void => {
+      for (const part of ['cur', 'new', 'tmp'])
+        mkdirSync(vault.path('.Box', part), { recursive: true })
+    }
+    const others = watched()
+    make()
+    vault.write('.Box/cur/1.host:2,S', { subject: 'Before' })
+    mail = await vault.open()
+    const watching = mail.watch({ signal: stop.current.signal })
+    await until(isFound('before'))
+    // The vault and the folder, each with cur and new.
+    const all = others + 6
+    await until(() => Promise.resolve(watched() === all))
+    rmSync(vault.path('.Box'), { recursive: true })
+    await until(() => Promise.resolve(watched() === all - 3))
+    make()
+    vault.write('.Box/cur/2.host:2,S', { subject: 'Again' })
+    await until(isFound('again'))
+    await until(() => Promise.resolve(watched() === all))
+    stop.current.abort()
+    await watching
+  },
+  60_000,
+)
+
+test('a vault that goes away is told once, waited for, and told when it is back', async () => {
+  vault.write('cur/1.host:2,S', { subject: 'Before' })
+  const index = `${vault.root}-index`
+  mail = await vault.open({ index })
+  const told: string[] = []
+  const watching = mail.watch({
+    signal: stop.current.signal,
+    onAway: ({ message }) => told.push(message),
+    onBack: () => told.push('back'),
+  })
+  await until(isFound('before'))
+  renameSync(vault.root, `${vault.root}-away`)
+  await until(() => Promise.resolve(told.length > 0))
+  await new Promise((resolve) => setTimeout(resolve, 4_500))
+  renameSync(`${vault.root}-away`, vault.root)
+  await until(() => Promise.resolve(told.includes('back')))
+  expect(told).toEqual([expect.stringContaining(`${vault.root} cannot be read`), 'back'])
+  stop.current.abort()
+  await watching
+  rmSync(index, { recursive: true })
 }, 60_000)
 
 test('what deliveries leave behind is tidied when nothing is asked for a while', async () => {
