@@ -26,7 +26,7 @@ import { scanEntry, type XmlHandler, type XmlScanner } from './xml.js'
 
 export const docx: Extractor = {
   name: 'docx',
-  version: 2,
+  version: 3,
   title: 'Word (docx, docm, dotx, dotm)',
   types: [
     'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
@@ -71,7 +71,7 @@ async function readWord(source: Source, sink: TextSink, context: Context): Promi
   for (const link of document.links) writeLink(link, written, sink)
   for (const { target } of [{ target: main }, ...relationships.ofType(...BEFORE, ...AFTER)])
     writeLinks(await pack.relationships(target), written, sink)
-  await writeProperties(pack, sink)
+  await writeProperties(pack, sink, context)
   await inside.read()
   return {
     empty: inside.emptyReason,

@@ -21,7 +21,7 @@ const KINDS = ['text', 'spreadsheet', 'presentation', 'graphics'] as const
 
 export const opendocument: Extractor = {
   name: 'opendocument',
-  version: 2,
+  version: 3,
   title: 'OpenDocument (odt, ods, odp, odg, their templates and flat forms)',
   types: [
     ...KINDS.flatMap((kind) => [

@@ -16,7 +16,7 @@ import { scanEntry, type XmlHandler, type XmlScanner } from './xml.js'
 
 export const pptx: Extractor = {
   name: 'pptx',
-  version: 2,
+  version: 3,
   title: 'PowerPoint (pptx, pptm, ppsx, ppsm, potx, potm)',
   types: [
     'application/vnd.openxmlformats-officedocument.presentationml.presentation',
@@ -55,7 +55,7 @@ async function readPowerPoint(source: Source, sink: TextSink, context: Context):
   if (slides.length === 0) slides = looseSlides(pack)
   if (slides.length === 0 && !pack.member(main)) throw new Declined('damaged', 'no slide')
 
-  await writeProperties(pack, sink)
+  await writeProperties(pack, sink, context)
   const layouts = new Layouts(pack, async (part) => (await scan(part, new ShapeHandler())).shapes)
   const links = new Set<string>()
   for (const [at, part] of slides.entries()) {

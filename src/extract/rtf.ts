@@ -12,7 +12,7 @@ import { decodeCodePage, FONT_CODE_PAGES, isDoubleByte, symbolCharacter } from '
 
 export const rtf: Extractor = {
   name: 'rtf',
-  version: 1,
+  version: 2,
   title: 'Rich Text Format',
   types: ['application/rtf'],
   extensions: ['rtf'],

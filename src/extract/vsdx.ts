@@ -14,7 +14,7 @@ import { scanEntry, type XmlHandler, type XmlScanner } from './xml.js'
 
 export const vsdx: Extractor = {
   name: 'vsdx',
-  version: 1,
+  version: 2,
   title: 'Visio (vsdx, vsdm, vstx, vssx)',
   types: [
     'application/vnd.ms-visio.drawing',
@@ -49,7 +49,7 @@ async function readVisio(source: Source, sink: TextSink, context: Context): Prom
   const pages = await list('pages', 'Page')
   if (pages.length === 0 && masters.size === 0) throw new Declined('damaged', 'no page')
 
-  await writeProperties(pack, sink)
+  await writeProperties(pack, sink, context)
   const links = new Set<string>()
   for (const [at, { part, name }] of pages.entries()) {
     sink.page(at + 1)

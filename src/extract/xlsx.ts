@@ -29,7 +29,7 @@ import { scanEntry, type XmlScanner } from './xml.js'
 
 export const xlsx: Extractor = {
   name: 'xlsx',
-  version: 2,
+  version: 3,
   title: 'Excel (xlsx, xlsm, xlsb, xltx, xltm, xlam)',
   types: [
     'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
@@ -69,7 +69,7 @@ async function readExcel(source: Source, sink: TextSink, context: Context): Prom
   if (sheets.length === 0) sheets.push(...looseSheets(pack))
   if (sheets.length === 0) throw new Declined('damaged', 'no sheet')
 
-  await writeProperties(pack, sink)
+  await writeProperties(pack, sink, context)
   writeNames([...workbook.definedNames], sink)
 
   const styles = new StylesHandler()

@@ -1,27 +1,44 @@
 /** The parts beside an OpenDocument's content: properties, and the headers and footers of its page styles. */
+import { isProgramProperty } from '../given-by-program.js'
 import type { TextSink } from '../sink.js'
 import type { XmlHandler, XmlScanner } from '../xml.js'
 import { Flow } from './flow.js'
 import type { OpenDocumentKind } from './opendocument-content.js'
 
 /** Elements of `office:meta` that a person fills in, in the order they are written. */
-const PROPERTIES = ['title', 'subject', 'keyword', 'description', 'initial-creator', 'creator']
+const PROPERTIES = [
+  'title',
+  'subject',
+  'keyword',
+  'description',
+  'initial-creator',
+  'creator',
+  'user-defined',
+]
 
 export class MetaHandler implements XmlHandler {
   readonly #values = new Map<string, string[]>()
   #open = ''
   #value = ''
+  /** Name of the property of the user's own that is open. */
+  #ownName = ''
 
   open(name: string, xml: XmlScanner): void {
     if (name === 'meta' || name.startsWith('document')) return
     if (xml.parent !== 'meta') xml.skip()
-    else if (PROPERTIES.includes(name)) this.#open = name
+    else if (name === 'user-defined' && (xml.attribute('value-type') ?? 'string') !== 'string')
+      xml.skip()
+    else if (PROPERTIES.includes(name)) {
+      this.#open = name
+      this.#ownName = xml.attribute('name') ?? ''
+    }
   }
 
   close(name: string): void {
     if (name !== this.#open) return
     const value = this.#value.replace(/\s+/g, ' ').trim()
-    if (value !== '') this.#values.set(name, [...(this.#values.get(name) ?? []), value])
+    const isOurs = name !== 'user-defined' || !isProgramProperty(this.#ownName, value)
+    if (value !== '' && isOurs) this.#values.set(name, [...(this.#values.get(name) ?? []), value])
     this.#open = ''
     this.#value = ''
   }

@@ -4,7 +4,7 @@
  */
 import { posix } from 'node:path'
 import { Declined, type Context, type Source } from '../extractor.js'
-import { isGivenByProgram } from '../given-by-program.js'
+import { isGivenByProgram, isProgramProperty } from '../given-by-program.js'
 import type { TextSink } from '../sink.js'
 import { inflateAll, openZip, type ZipEntry } from '../zip.js'
 import { scanEntry } from '../xml.js'
@@ -199,11 +199,53 @@ function resolveTarget(part: string, target: string): string {
 
 /** Where the properties stand, their elements that a person fills in, and the order they are written in. */
 const CORE_PROPERTIES = ['title', 'subject', 'keywords', 'description', 'category', 'creator']
+/** Kinds of values of custom properties that are text ([ISO 29500-1] 22.4). */
+const TEXT_VALUES = new Set(['lpwstr', 'lpstr', 'bstr'])
+/** Custom properties longer than this are data of a program, not what a person typed. */
+const CUSTOM_CHARS_MAX = 2_000
+
+/** The texts of custom properties that a person filled in, in the order of the part (ECMA-376 part 1, 22.3). */
+async function customTexts(
+  pack: OfficePackage,
+  root: Relationships,
+  context: Context,
+): Promise<string[]> {
+  const part = root.ofType('custom-properties')[0]?.target ?? 'docProps/custom.xml'
+  const entry = pack.member(part)
+  if (!entry) return []
+  const values: string[] = []
+  let property = ''
+  let value: string | undefined
+  pack.note(
+    await scanEntry(entry, context.budget, {
+      open(name, xml) {
+        if (name === 'property') property = xml.attribute('name') ?? ''
+        else if (TEXT_VALUES.has(name)) value = ''
+      },
+      close(name) {
+        if (!TEXT_VALUES.has(name) || value === undefined) return
+        const text = value.replace(/\s+/g, ' ').trim()
+        value = undefined
+        if (text !== '' && text.length <= CUSTOM_CHARS_MAX && !isProgramProperty(property, text))
+          values.push(text)
+      },
+      text(text) {
+        if (value !== undefined) value += text
+      },
+    }),
+  )
+  return values
+}
+
 /**
- * Writes title, subject, author, keywords, description and category, a line each.
- * Template and program names stay out.
+ * Writes title, subject, author, keywords, description, category and the custom properties that are text,
+ * a line each. Template and program names stay out.
  */
-export async function writeProperties(pack: OfficePackage, sink: TextSink): Promise<void> {
+export async function writeProperties(
+  pack: OfficePackage,
+  sink: TextSink,
+  context: Context,
+): Promise<void> {
   const root = await pack.relationships('')
   const part = root.ofType('core-properties')[0]?.target ?? 'docProps/core.xml'
   const values = await pack.texts(part)
@@ -215,6 +257,11 @@ export async function writeProperties(pack: OfficePackage, sink: TextSink): Prom
       seen.add(value)
       if (wanted === 'creator') sink.aside(value)
       else sink.line(value)
+    }
+  for (const value of await customTexts(pack, root, context))
+    if (!seen.has(value)) {
+      seen.add(value)
+      sink.line(value)
     }
 }
 
