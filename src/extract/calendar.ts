@@ -30,6 +30,7 @@ export const calendar: Extractor = {
     let zone = 0
     let written = ''
     let lines = 0
+    let compared = 0
     for (const rawLine of raw.split('\n')) {
       if ((++lines & 0xfff) === 0) budget.checkTime()
       const property = parseLine(rawLine)
@@ -62,7 +63,8 @@ export const calendar: Extractor = {
         .join(' ')
       // FN repeats N, X-ALT-DESC repeats DESCRIPTION
       if (line === '' || written.includes(line)) continue
-      written = `${line}\n${written.slice(0, WRITTEN_CHARS)}`
+      compared += written.length
+      written = `${line}\n${compared < COMPARED_CHARS ? written.slice(0, WRITTEN_CHARS) : ''}`
       sink.line(line)
     }
   },
@@ -88,6 +90,8 @@ function unfold(text: string): string {
 
 /** Text of an event that is remembered, so as not to write the same twice. */
 const WRITTEN_CHARS = 20_000
+/** Text looked through for this in one file; then a line is compared with the one before it alone. */
+const COMPARED_CHARS = 200_000_000
 /** Name and parameters of a property stand within so many characters. */
 const HEAD_CHARS = 4_000
 const ASCII = /^[\t -~]*$/

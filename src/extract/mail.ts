@@ -26,10 +26,19 @@ export const mbox: Extractor = {
   lane: 'text',
   async extract({ bytes }, sink, context) {
     const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-    const messages = [...splitMbox(file)]
-    if (messages.length === 1) return readMail(messages[0] as Buffer, sink, context)
-    for (const [nth, message] of messages.entries())
-      await context.nested(message, `message ${nth + 1}.eml`, 'message/rfc822')
+    let nth = 0
+    let first: Buffer | undefined
+    // One by one: a file of line ends and separators holds a million, of which a limit lets a few be read.
+    for (const message of splitMbox(file)) {
+      if (++nth === 1) {
+        first = message
+        continue
+      }
+      if (first) await context.nested(first, 'message 1.eml', 'message/rfc822')
+      first = undefined
+      await context.nested(message, `message ${nth}.eml`, 'message/rfc822')
+    }
+    if (first) return readMail(first, sink, context)
   },
 }
 

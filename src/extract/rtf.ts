@@ -83,6 +83,8 @@ const LINES = new Set([
 
 /** Open groups beyond this are counted, not kept. */
 const DEPTH_MAX = 10_000
+/** Bytes of one run decoded at one time. */
+const RUN_BYTES = 32_768
 /** A paragraph without end is handed on in pieces of so many characters. */
 const PARAGRAPH_CHARS = 100_000
 /** Embedded objects and pictures kept for reading. */
@@ -426,7 +428,10 @@ class RtfReader {
     const { target } = this.#group
     if (target === 'skip' || target === 'property' || target === 'object') return
     this.#run.push(byte)
-    if (this.#run.length > 32_768 && !isDoubleByte(this.#currentFont().codePage)) this.#flush()
+    if (this.#run.length <= RUN_BYTES) return
+    // Not inside a character of two or four bytes: none of them is under 0x30.
+    const isInside = isDoubleByte(this.#currentFont().codePage) && byte >= 0x30
+    if (!isInside || this.#run.length > RUN_BYTES * 32) this.#flush()
   }
 
   #currentFont(): Font {

@@ -113,3 +113,10 @@ test('an embedded document is read as a member', async () => {
 test('a control word that nobody knows has no text, whatever it is called', async () => {
   expect(await pages('{\\rtf1 a\\constructor b\\toString  c}')).toEqual([[undefined, 'ab c\n']])
 })
+
+test('a run of two-byte characters is decoded in pieces that part none', async () => {
+  // Katakana A, whose second byte is a letter of ASCII, and a blank now and then.
+  const piece = `${'\x83A'.repeat(999)} `
+  const [[, text] = []] = await pages(`${HEAD}{\\f2 ${piece.repeat(60)}}}`)
+  expect(text?.trimEnd() === `${'ア'.repeat(999)} `.repeat(60).trimEnd()).toBe(true)
+})

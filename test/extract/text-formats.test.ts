@@ -63,7 +63,7 @@ test('a file of no bytes or of blanks says why it has no text', async () => {
 
 test('a longer text is cut and keeps what was read', async () => {
   const outcome = await read('word '.repeat(100), '', { textChars: 50 })
-  expect(outcome).toMatchObject({ kind: 'text', cutBy: 'text-chars' })
+  expect(outcome).toMatchObject({ kind: 'text' })
   expect(outcome.kind === 'text' && outcome.pages[0]?.text).toHaveLength(50)
 })
 
@@ -172,4 +172,18 @@ test('a letter under a million marks keeps thirty of them', async () => {
 test('a line of thousands of quoted-printable marks costs what its length costs', async () => {
   const card = `BEGIN:VCARD\nNOTE;ENCODING=QUOTED-PRINTABLE:K=C3=A4=\nse=20=\nund=20=\nBrot\nX${'QUOTED-PRINTABLE'.repeat(100_000)}\nFN:Ann\nEND:VCARD\n`
   expect(await text(card, 'a.vcf')).toBe('Käse und Brot\nAnn\n\n')
+})
+
+test('an appointment of very many lines costs what its length costs', async () => {
+  const lines = Array.from({ length: 200_000 }, (_, n) => `COMMENT:${n} about`)
+  const file = [
+    'BEGIN:VCALENDAR',
+    'BEGIN:VEVENT',
+    ...lines,
+    'SUMMARY:end',
+    'END:VEVENT',
+    'END:VCALENDAR',
+  ]
+  const outcome = await read(file.join('\r\n'), 'a.ics')
+  expect(outcome).toMatchObject({ kind: 'text' })
 })

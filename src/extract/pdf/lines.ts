@@ -124,20 +124,42 @@ const isLeftToRight = ({ dir, str }: TextItem): boolean =>
 
 /** Bold made by printing twice, and shadows: the same item within a sixth of its height of itself. */
 function withoutDoubles(items: readonly TextItem[]): TextItem[] {
-  const seen = new Map<string, Array<[x: number, y: number]>>()
+  const seen = new Map<string, Places>()
   return items.map((item) => {
     const { str, transform, height } = item
     if (!transform || str.trim() === '') return item
     const [x, y] = [transform[4] as number, transform[5] as number]
     const near = Math.max(0.5, height / 6)
-    const places = seen.get(str)
-    if (!places) seen.set(str, [[x, y]])
-    else if (places.some((at) => Math.abs(at[0] - x) < near && Math.abs(at[1] - y) < near))
-      return { ...item, str: '' }
-    else places.push([x, y])
-    return item
+    let places = seen.get(str)
+    if (!places) seen.set(str, (places = new Places()))
+    return places.take(x, y, near) ? item : { ...item, str: '' }
   })
 }
+
+/** Where one string stands on a page. A few places are compared one by one, thousands by squares of the page. */
+class Places {
+  readonly #few: Array<readonly [x: number, y: number]> = []
+  /** Of the others one a square as wide as `near`: two in one square are near each other. */
+  readonly #squares = new Map<string, readonly [x: number, y: number]>()
+
+  /** @returns false when the string stands nearer than `near` already; of the many, in letters of this size */
+  take(x: number, y: number, near: number): boolean {
+    const isNear = (at: readonly [number, number] | undefined): boolean =>
+      at !== undefined && Math.abs(at[0] - x) < near && Math.abs(at[1] - y) < near
+    if (this.#few.some(isNear)) return false
+    if (this.#few.length < FEW_PLACES) {
+      this.#few.push([x, y])
+      return true
+    }
+    const square = (column: number, row: number): string =>
+      `${near} ${Math.floor(x / near) + column} ${Math.floor(y / near) + row}`
+    for (const column of [0, -1, 1])
+      for (const row of [0, -1, 1]) if (isNear(this.#squares.get(square(column, row)))) return false
+    this.#squares.set(square(0, 0), [x, y])
+    return true
+  }
+}
+const FEW_PLACES = 32
 
 /** Whether letters stand apart: most words are one letter, and there are too many of them for a list of points. */
 function isSetWide(strings: readonly string[]): boolean {

@@ -9,6 +9,8 @@
 const SHORT_SIDE_MIN = 128
 const AREA_MIN = 60_000
 const STRIPS_AREA_MIN = 500_000
+/** Pictures looked at; a file with more of them is said to hold some. */
+const LOOKED = 20_000
 /** How far around its name the size of a picture is looked for. */
 const NEAR = 800
 
@@ -23,8 +25,13 @@ export function picturesHeld(bytes: Uint8Array): PicturesHeld {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const held: PicturesHeld = { any: false, pixelsMax: 0 }
   let strips = 0
+  let looked = 0
   for (let at = file.indexOf('/Image'); at !== -1; at = file.indexOf('/Image', at + 6)) {
     if (/[A-Za-z]/.test(String.fromCharCode(file[at + 6] ?? 32))) continue // /ImageMask, /ImageB
+    if (++looked > LOOKED) {
+      held.any = true
+      break
+    }
     const around = file.toString('latin1', Math.max(0, at - NEAR), at + NEAR)
     const before = around.lastIndexOf('endobj', Math.min(at, NEAR))
     const dictionary = around.slice(before + 1).split(/\bstream\b/, 1)[0]!
