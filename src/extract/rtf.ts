@@ -8,6 +8,7 @@
  */
 import type { Context, Extractor } from './extractor.js'
 import type { TextSink } from './sink.js'
+import { rubyBase } from './office/field.js'
 import { decodeCodePage, FONT_CODE_PAGES, isDoubleByte, symbolCharacter } from './codepage.js'
 
 export const rtf: Extractor = {
@@ -33,19 +34,19 @@ export const rtf: Extractor = {
 
 /** Groups whose text is no part of the document's and that no `\\*` marks, or not always. */
 const SKIPPED = new Set(
-  `aftnsep aftnsepc atnid atnref atrfend atrfstart atndate atnicn bkmkend bkmkstart colortbl datafield
+  `aftnsep aftnsepc atnauthor atnid atnref atrfend atrfstart atndate atnicn bkmkend bkmkstart colortbl datafield
   docvar ebcend ebcstart filetbl formfield ftncn ftnsep ftnsepc aftncn generator latentstyles listname
   listoverridetable listtable mctrlPr mmathPr nonshppict objalias objclass objname objsect objtime
-  oleclsid panose picprop pntxta pntxtb private propname revtbl rsidtbl rxe shprslt sn sp
-  staticval stylesheet sv tc tcn template themedata txe userprops xe xmlnstbl`.split(/\s+/),
+  oleclsid panose picprop pntxta pntxtb private propname revtbl rsidtbl rxe shprslt
+  staticval stylesheet tc tcn template themedata txe userprops xe xmlnstbl`.split(/\s+/),
 )
 /** Groups marked as ignorable (`\*`) that hold text all the same. */
 const KNOWN_STARRED = new Set(
-  `shpinst shptxt ud annotation atnauthor footnote fldinst do dptxbxtext moMath mmath objdata fldrslt result
+  `shpinst shptxt ud annotation footnote fldinst do dptxbxtext moMath mmath objdata fldrslt result
   shppict footerl header footer headerl headerr headerf footerr footerf`.split(/\s+/),
 )
 /** Groups whose text stands apart from the paragraph around it. */
-const ASIDE = new Set(['footnote', 'annotation', 'shptxt', 'dptxbxtext', 'atnauthor'])
+const ASIDE = new Set(['footnote', 'annotation', 'shptxt', 'dptxbxtext'])
 const HEADERS = new Set('header headerl headerr headerf footer footerl footerr footerf'.split(' '))
 /** Parts of `\info` that are read. */
 const PROPERTIES = new Set(['title', 'subject', 'author', 'keywords', 'doccomm', 'category'])
@@ -108,6 +109,8 @@ interface Group {
   lead: string
   isHidden: boolean
   isDeleted: boolean
+  /** The group is a field, its instruction and its result. */
+  isField?: boolean
 }
 
 class RtfReader {
@@ -140,6 +143,10 @@ class RtfReader {
   #asides: string[] = []
   #headers = new Set<string>()
   #instruction = ''
+  /** Text under a phonetic guide whose field has shown nothing yet. */
+  #rubyBase = ''
+  /** Name of the shape's property whose value comes next. */
+  #shapeProperty = ''
   /** Hexadecimal of the object being read. */
   #object: Buffer[] = []
   #isPicture = false
@@ -193,7 +200,7 @@ class RtfReader {
       return
     }
     this.#stack.push(this.#group)
-    const { buffer: _, ...inherited } = this.#group
+    const { buffer: _, isField: __, ...inherited } = this.#group
     this.#group = inherited
   }
 
@@ -211,6 +218,11 @@ class RtfReader {
     if (closed.target === 'font' && outer.target !== 'font') this.#endFont()
     if (closed.target === 'instruction' && outer.target !== 'instruction') this.#endInstruction()
     if (closed.target === 'object' && outer.target !== 'object') this.#endObject()
+    if (closed.isField && this.#rubyBase !== '') {
+      const base = this.#rubyBase
+      this.#rubyBase = ''
+      this.#text(base)
+    }
     if (closed.buffer) this.#endBuffer(closed.buffer)
   }
 
@@ -349,6 +361,9 @@ class RtfReader {
         group.isHidden = group.isDeleted = false
         group.lead = ''
         return
+      case 'field':
+        group.isField = true
+        return
       case 'v':
         this.#flush()
         group.isHidden = number !== 0
@@ -383,6 +398,16 @@ class RtfReader {
       group.target = 'buffer'
       group.isHidden = false
       group.buffer = { kind: HEADERS.has(word) ? 'header' : 'aside', pieces: [] }
+    } else if (word === 'sn') {
+      group.target = 'buffer'
+      group.buffer = { kind: 'shape-property', pieces: [] }
+    } else if (word === 'sv') {
+      // WordArt keeps its text in a property of the shape ([MS-ODRAW], gtextUNICODE)
+      if (this.#shapeProperty === 'gtextUNICODE') {
+        group.target = 'buffer'
+        group.buffer = { kind: 'aside', pieces: [] }
+      } else group.target = 'skip'
+      this.#shapeProperty = ''
     } else if (word === 'upr') group.target = 'skip'
     else if (word === 'ud') group.target = this.#outerTarget()
     else if (SKIPPED.has(word) || (isStarred && !KNOWN_STARRED.has(word))) group.target = 'skip'
@@ -465,6 +490,7 @@ class RtfReader {
       return
     }
     if (isHidden || isDeleted) return
+    if (text.trim() !== '') this.#rubyBase = ''
     if (target === 'body') {
       this.#paragraph.push(text)
       this.#paragraphChars += text.length
@@ -514,6 +540,7 @@ class RtfReader {
 
   /** The target of a link is what a person may search; other instructions are not. */
   #endInstruction(): void {
+    if (!this.#group.isHidden) this.#rubyBase = rubyBase(this.#instruction) ?? ''
     const target = /^\s*HYPERLINK\s+(?:\\\\?l\s+)?"?([^"\s]+)/i.exec(this.#instruction)?.[1]
     this.#instruction = ''
     if (target && /^(https?|mailto|ftp|file):/i.test(target) && !this.#group.isHidden)
@@ -532,6 +559,10 @@ class RtfReader {
   #endBuffer({ kind, pieces }: { kind: string; pieces: string[] }): void {
     const text = pieces.join('').trim()
     if (text === '') return
+    if (kind === 'shape-property') {
+      this.#shapeProperty = text
+      return
+    }
     if (kind === 'header') {
       if (this.#headers.has(text)) return
       this.#headers.add(text)
@@ -546,7 +577,7 @@ const DESTINATIONS = new Set([
   ...ASIDE,
   ...HEADERS,
   ...PROPERTIES,
-  ...['fonttbl', 'fldinst', 'objdata', 'pict', 'info', 'upr', 'ud'],
+  ...['fonttbl', 'fldinst', 'objdata', 'pict', 'info', 'sn', 'sv', 'upr', 'ud'],
 ])
 
 /** Place of the next brace or backslash. */

@@ -47,6 +47,26 @@ test.each<[string, string, string]>([
     'x\nBox\n',
   ],
   [
+    'a comment without its author',
+    'See it{{\\*\\atnid T}{\\*\\atnauthor Tom Frost}\\chatn{\\*\\annotation{\\*\\atndate -2015295488}A remark.}} now.\\par',
+    'See it now.\nA remark.\n',
+  ],
+  [
+    'what stands under a phonetic guide',
+    `a {\\field{\\*\\fldinst { EQ \\\\* jc3 \\\\* "Font:Gothic" \\\\* hps12 \\\\o\\\\al(\\\\s\\\\up 11(\\u12392\\'3f\\u12358\\'3f),\\u26481\\'3f\\u20140\\'3f)}}{\\fldrslt {}}} b`,
+    'a 東京 b\n',
+  ],
+  [
+    'what stands under a phonetic guide once, where its field shows it',
+    'a {\\field{\\*\\fldinst { EQ \\\\o\\\\ad(\\\\s\\\\up 9(reading),base)}}{\\fldrslt {base}}} b',
+    'a base b\n',
+  ],
+  [
+    'the words of WordArt, and no other property of a shape',
+    '{\\shp{\\*\\shpinst{\\sp{\\sn shapeType}{\\sv 136}}{\\sp{\\sn gtextUNICODE}{\\sv Arched w\\u246?rds}}{\\sp{\\sn gtextFont}{\\sv Arial}}}}x\\par',
+    'x\nArched wörds\n',
+  ],
+  [
     'no styles, pictures, unknown destinations',
     '{\\stylesheet{\\s1 Heading;}}{\\*\\unknown what}{\\pict\\wmetafile8 0102}{\\*\\bkmkstart b}t',
     't\n',
