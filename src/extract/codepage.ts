@@ -66,7 +66,7 @@ type Decode = (bytes: Uint8Array) => string
 const DECODERS = new Map<number, Decode>()
 
 /** Name of a code page, lower case; `windows-1252` for a number that nobody knows. */
-export function codePageName(codePage: number): string {
+function codePageName(codePage: number): string {
   const name = NAMES[codePage]
   if (name) return name
   if (codePage >= 28591 && codePage <= 28606) return `iso-8859-${codePage - 28590}`

@@ -30,7 +30,7 @@ export const csv: Extractor = {
 const DELIMITERS = [',', ';', '\t', '|'] as const
 
 /** The delimiter that cuts most of the first lines into the same number of cells, more than one. */
-export function likeliestDelimiter(text: string): string {
+function likeliestDelimiter(text: string): string {
   const lines = text
     .slice(0, 20_000)
     .replace(/"(?:[^"]|"")*"/g, '')

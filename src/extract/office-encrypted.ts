@@ -4,10 +4,8 @@
  * Format: [MS-OFFCRYPTO]; the shell is a compound file.
  */
 import { Declined, type Context, type Extractor, type Source } from './extractor.js'
+import { DEFAULT_PASSWORD } from './office-rc4.js'
 import { OleFile } from './ole.js'
-
-/** Documents that are only protected against changes carry this password, and programs open them without a question. */
-const OPEN_TO_ALL = 'VelvetSweatshop'
 
 export const officeEncrypted: Extractor = {
   name: 'office-encrypted',
@@ -23,7 +21,7 @@ export const officeEncrypted: Extractor = {
     const encrypted = file.readPath('EncryptedPackage')
     const unlock = info && encrypted && unlocker(info, encrypted, () => context.budget.checkTime())
     if (!unlock) throw new Declined('locked', 'encrypted in a way that is not read')
-    for (const password of [OPEN_TO_ALL, ...context.settings.passwords]) {
+    for (const password of [DEFAULT_PASSWORD, ...context.settings.passwords]) {
       const bytes = unlock(password)
       if (bytes) return context.nested(bytes, source.name, '', { transparent: true })
     }

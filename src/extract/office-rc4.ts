@@ -5,8 +5,11 @@
  */
 import { createHash } from 'node:crypto'
 
-/** Excel encrypts with this when no password to open was set ([MS-OFFCRYPTO] 2.4.2.3). */
-const DEFAULT_PASSWORD = 'VelvetSweatshop'
+/**
+ * Documents that are only protected against changes are encrypted with this, and programs open them without a
+ * question ([MS-OFFCRYPTO] 2.4.2.3).
+ */
+export const DEFAULT_PASSWORD = 'VelvetSweatshop'
 
 /** Gives the key stream of a block of the document. */
 export type BlockKey = (block: number, length: number) => Buffer

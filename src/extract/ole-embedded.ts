@@ -116,7 +116,7 @@ export function readBelow(
 }
 
 /** Ole10Native: a file with its name. Some writers leave the names out and give bytes only. */
-export function ole10Native(stream: Buffer): { name: string; bytes: Buffer } | undefined {
+function ole10Native(stream: Buffer): { name: string; bytes: Buffer } | undefined {
   let at = 6
   const text = (): string | undefined => {
     const end = stream.indexOf(0, at)

@@ -7,7 +7,7 @@
 import { kindsOf } from '../fold/kinds.js'
 import { unpackOcr, unpackPages, type StoredPage } from '../fold/texts.js'
 import type { PageReading, TextPage } from '../part/outcome.js'
-import type { Lane, ReadReason } from '../part/states.js'
+import type { Lane, ReadReason, ContentState } from '../part/states.js'
 import type { Connection } from './files.js'
 import type { Meta } from './meta.js'
 import type {
@@ -347,7 +347,8 @@ export class Contents implements ContentStore {
   }
 
   coverage(): Coverage {
-    return coverageOf(this.#db)
+    const tally = this.#db.prepare('SELECT state, contents FROM tally').all()
+    return coverageOf(tally as Array<{ state: ContentState; contents: number }>)
   }
 
   states(): Record<string, number> {
@@ -448,14 +449,12 @@ export class Contents implements ContentStore {
   }
 }
 
-/** Contents by what a search could see of them, from kept counts. @param extracts extracts.db, any connection */
-export function coverageOf(extracts: Connection): Coverage {
-  const rows = extracts.prepare('SELECT state, contents FROM tally').all() as Array<{
-    state: string
-    contents: number
-  }>
+/** Contents by what a search could see of them, from kept counts. @param tally rows of that table */
+export function coverageOf(
+  tally: ReadonlyArray<{ state: ContentState; contents: number }>,
+): Coverage {
   const coverage = { contents: 0, readable: 0, pending: 0, unreadable: 0 }
-  for (const { state, contents } of rows) {
+  for (const { state, contents } of tally) {
     coverage.contents += contents
     if (state === 'ok') coverage.readable += contents
     else if (state === 'pending' || state === 'extracting' || state === 'failed-transient')

@@ -10,6 +10,7 @@ import type { Database, Statement } from 'better-sqlite3'
 import { PipelineError } from '../part/errors.js'
 import type { ContentState } from '../part/states.js'
 import { Compiler, matchOf, type Compiled, type Node } from './compile.js'
+import { coverageOf } from './contents.js'
 import { DocumentFinder } from './documents.js'
 import { EVERYTHING, Evaluator } from './evaluate.js'
 import { ExcerptReader, type Excerpt } from './excerpts.js'
@@ -20,7 +21,6 @@ import { Vocabulary, type Leaf, type Term } from './leaves.js'
 import { positiveWords, setMatched } from './matched.js'
 import { parseQuery, type QueryNode } from './query.js'
 import { ranked, RANKED } from './relevance.js'
-import type { Coverage } from './rows.js'
 import { Similar } from './similar.js'
 
 export interface SearchOptions {
@@ -295,18 +295,6 @@ function withNext(ids: readonly number[], hasMore: boolean): Page {
   return { ids, ...(hasMore && last !== undefined && { next: String(last) }) }
 }
 
-function coverageOf(rows: ReadonlyArray<{ state: ContentState; contents: number }>): Coverage {
-  const coverage = { contents: 0, readable: 0, pending: 0, unreadable: 0 }
-  for (const { state, contents } of rows) {
-    coverage.contents += contents
-    if (state === 'ok') coverage.readable += contents
-    else if (state === 'pending' || state === 'extracting' || state === 'failed-transient') {
-      coverage.pending += contents
-    } else coverage.unreadable += contents
-  }
-  return coverage
-}
-
 /** Postings read for a full count, at most: AND leaps by its rarest side. */
 function cost(node: Node): number {
   switch (node.kind) {
@@ -326,7 +314,7 @@ function cost(node: Node): number {
 }
 
 /** What SQLite reports about a file becomes an error that names it and says what to do. */
-export function asPipelineError(error: unknown, file: string): unknown {
+function asPipelineError(error: unknown, file: string): unknown {
   const code = (error as { code?: unknown }).code
   if (typeof code !== 'string' || !code.startsWith('SQLITE_')) return error
   if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED')) {

@@ -80,7 +80,7 @@ function grams(word: string): Set<string> {
 }
 
 /** Characters that OCR confuses become one. */
-export function canonical(word: string): string {
+function canonical(word: string): string {
   return word
     .replaceAll('rn', 'm')
     .replaceAll('vv', 'w')
@@ -93,7 +93,7 @@ const CONFUSED: Record<string, string> = { '0': 'o', '1': 'l', i: 'l', '5': 's',
  * distance, each stretch edited once).
  * @param most a larger distance is given as `most + 1`
  */
-export function editDistance(a: string, b: string, most: number): number {
+function editDistance(a: string, b: string, most: number): number {
   if (Math.abs(a.length - b.length) > most) return most + 1
   let before: number[] = []
   let above = Array.from({ length: b.length + 1 }, (_, j) => j)

@@ -313,6 +313,18 @@ test('re-extract --dry-run prices what it would read, and reads nothing', () => 
   expect(paperknife('status', 'mail', '--json').stdout).toContain('"pending":0')
 })
 
+test('re-extract --json tells what is read again, then what the sweep did', () => {
+  const { stdout } = paperknife(
+    're-extract',
+    'mail',
+    ...['--state', 'locked', '--ocr', 'off', '--json'],
+  )
+  const [chosen, swept, ...more] = lines(stdout)
+  expect(chosen).toMatchObject({ contents: 1, dryRun: false, byState: { locked: 1 } })
+  expect(swept).toMatchObject({ vault: 'mail', contents: { locked: 1 }, stopped: false })
+  expect(more).toEqual([])
+})
+
 test('re-extract takes each reason that status prints, as it is printed', () => {
   const { stdout } = paperknife('status', 'mail')
   const why = /\nWhy:\n([\s\S]*)/.exec(stdout)?.[1]?.split('\n') ?? []

@@ -5,6 +5,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs'
@@ -497,6 +498,20 @@ test('a delivery is searchable at once and its folder is not compared', async ()
   expect(report.messages).toMatchObject(NOTHING)
   expect(report.contents).toEqual({ ok: 1 })
   await expect(mail.deliver('new/3.host')).rejects.toMatchObject({ code: 'E_NOT_FOUND' })
+})
+
+test('a delivery may be named through a link that leads into the vault', async () => {
+  const link = `${vault.root}-link`
+  symlinkSync(vault.root, link)
+  try {
+    await open()
+    vault.write('new/2.host', { subject: 'Arrived' })
+    const { id } = await mail.deliver(`${link}/new/2.host`)
+    expect((await mail.search('arrived')).hits).toMatchObject([{ id, path: 'new/2.host' }])
+    await expect(mail.deliver(`${link}/new/3.host`)).rejects.toMatchObject({ code: 'E_NOT_FOUND' })
+  } finally {
+    rmSync(link)
+  }
 })
 
 test('verify agrees after a sweep and tells every difference after that', async () => {

@@ -37,7 +37,7 @@ export function wordsOfTsv(tsv: string): Words {
   return { words, breaks, confidence: meanConfidence(words) }
 }
 
-export function meanConfidence(words: readonly Word[]): number {
+function meanConfidence(words: readonly Word[]): number {
   let sum = 0
   let letters = 0
   for (const [text, , , , , confidence] of words) {

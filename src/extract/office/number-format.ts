@@ -254,7 +254,7 @@ function parseSection(format: string): Section {
 }
 
 /** The shortest form that gives the same number, without an exponent where that is readable. */
-export function rawNumber(value: number): string {
+function rawNumber(value: number): string {
   const text = String(value)
   if (!text.includes('e') || Math.abs(value) >= 1e21) return text
   return value.toFixed(20).replace(/\.?0+$/, '')
