@@ -28,9 +28,7 @@ export function coveringImage(drawing: PageDrawing): PlacedImage | undefined {
 }
 
 /** Clockwise turn that shows a picture as it lies on the page; undefined when it is mirrored or askew. */
-function quarterTurns({
-  matrix: [a, b, c, d],
-}: PlacedImage): 0 | 90 | 180 | 270 | undefined {
+function quarterTurns({ matrix: [a, b, c, d] }: PlacedImage): 0 | 90 | 180 | 270 | undefined {
   const slight = 0.02 * Math.max(Math.abs(a), Math.abs(b), Math.abs(c), Math.abs(d))
   if (Math.abs(b) <= slight && Math.abs(c) <= slight) {
     if (a > 0 && d < 0) return 0
