@@ -500,6 +500,31 @@ test('a delivery is searchable at once and its folder is not compared', async ()
   await expect(mail.deliver('new/3.host')).rejects.toMatchObject({ code: 'E_NOT_FOUND' })
 })
 
+test('a mail put in the place of another as long inside an mbox file is found by a full sweep', async () => {
+  const box = (changed: number): Buffer =>
+    Buffer.concat(
+      Array.from({ length: 100 }, (_, n) => [
+        Buffer.from('From - Sun Mar  1 10:00:00 2026\n'),
+        letter({
+          subject: n === changed ? 'Other' : 'Plain',
+          messageId: `${n === changed ? 'other' : 'plain'}.${n}@example.org`,
+        }),
+        Buffer.from('\n\n'),
+      ]).flat(),
+    )
+  vault.write('box.mbox', box(-1))
+  await open()
+  await mail.sweep()
+  // Between two samples.
+  vault.write('box.mbox', box(50))
+  expect((await mail.sweep({ full: true })).messages).toMatchObject({
+    added: 1,
+    removed: 1,
+    total: 100,
+  })
+  expect(await find('subject:other')).toEqual(['Other'])
+})
+
 test('a delivery may be named through a link that leads into the vault', async () => {
   const link = `${vault.root}-link`
   symlinkSync(vault.root, link)
