@@ -4,7 +4,7 @@
  *
  * An own reader over ole.ts, because word-extractor 1.0.4 gives no link targets, knows no Word 6 or 95, does
  * not see passwords and follows cyclic sector chains. The text is put together from the piece table, so
- * fast-saved files read in order; hidden and deleted text is left out, fields give their results.
+ * fast-saved files read in order; deleted text is left out and hidden text read, fields give their results.
  */
 import { Declined, type Context, type Extractor, type Facts } from './extractor.js'
 import type { TextSink } from './sink.js'
@@ -18,7 +18,7 @@ import { writeOleProperties } from './ole-properties.js'
 
 export const doc: Extractor = {
   name: 'doc',
-  version: 2,
+  version: 3,
   title: 'Word 6 to 2003 (doc, dot)',
   types: ['application/msword'],
   extensions: ['doc', 'dot'],
@@ -58,8 +58,8 @@ function readWord(ole: OleFile, sink: TextSink, context: Context): Facts {
     pieces.push({ start: 0, end: fib.total, at: fib.textStart, isWide: false })
     if (!fib.isOld) partial = 'the piece table is missing or damaged'
   }
-  const hidden = table ? hiddenRuns(main, table, fib) : []
-  const text = assemble(main, pieces, hidden, fib.total)
+  const deleted = table ? deletedRuns(main, table, fib) : []
+  const text = assemble(main, pieces, deleted, fib.total)
   const story = new Story(sink, fib.codePage)
 
   let at = 0
@@ -199,8 +199,8 @@ function readPieces(table: Buffer, fib: Header): Piece[] | undefined {
   return pieces
 }
 
-/** Runs of bytes in the main stream whose text is hidden or deleted, in order. */
-function hiddenRuns(main: Buffer, table: Buffer, fib: Header): Array<[from: number, to: number]> {
+/** Runs of bytes in the main stream whose text is deleted, in order. */
+function deletedRuns(main: Buffer, table: Buffer, fib: Header): Array<[from: number, to: number]> {
   const runs: Array<[number, number]> = []
   const [offset, length] = fib.characters
   // entries: positions, then page numbers of 4 bytes (2 before Word 97)
@@ -221,45 +221,42 @@ function hiddenRuns(main: Buffer, table: Buffer, fib: Header): Array<[from: numb
       const size = main[page + properties] ?? 0
       const from = page + properties + 1
       const bytes = main.subarray(from, Math.min(from + size, page + 511))
-      if (isHidden(bytes, fib.isOld)) runs.push([main.readUInt32LE(at), main.readUInt32LE(at + 4)])
+      if (isDeleted(bytes, fib.isOld)) runs.push([main.readUInt32LE(at), main.readUInt32LE(at + 4)])
     }
   }
   return runs.filter(([from, to]) => to > from).sort((a, b) => a[0] - b[0])
 }
 
 const SPRM_DELETED = 0x0800
-const SPRM_VANISH = 0x083c
 const OLD_SPRM_DELETED = 65
-const OLD_SPRM_VANISH = 92
 
 /** Reads single property modifiers, [MS-DOC] 2.2.5.1. */
-function isHidden(bytes: Buffer, isOld: boolean): boolean {
+function isDeleted(bytes: Buffer, isOld: boolean): boolean {
   let at = 0
   while (at < bytes.length) {
     if (isOld) {
       const code = bytes[at] as number
-      if (code === OLD_SPRM_DELETED || code === OLD_SPRM_VANISH) return bytes[at + 1] === 1
-      return false // lengths of the old modifiers are not known here; these two stand first or alone
+      if (code === OLD_SPRM_DELETED) return bytes[at + 1] === 1
+      return false // lengths of the old modifiers are not known here; this one stands first or alone
     }
     if (at + 3 > bytes.length) return false
     const sprm = bytes.readUInt16LE(at)
     const operand = bytes[at + 2] as number
-    if ((sprm === SPRM_DELETED || sprm === SPRM_VANISH) && (operand === 1 || operand === 0x81))
-      return true
+    if (sprm === SPRM_DELETED && (operand === 1 || operand === 0x81)) return true
     const kind = sprm >> 13
     at += 2 + ([1, 1, 2, 4, 2, 2, 1 + operand, 3][kind] as number)
   }
   return false
 }
 
-/** Stands for a character that is hidden; dropped when written, counted until then. */
-const HIDDEN = '\0'
+/** Stands for a character that is deleted; dropped when written, counted until then. */
+const LEFT_OUT = '\0'
 
 /** The whole text, one UTF-16 unit a character position. Word 6 text stays bytes (Latin-1) until it is written. */
 function assemble(
   main: Buffer,
   pieces: Piece[],
-  hidden: Array<[number, number]>,
+  deleted: Array<[number, number]>,
   total: number,
 ): string {
   const parts: string[] = []
@@ -268,13 +265,13 @@ function assemble(
     if (length >= total || length > main.length) break
     if (piece.start > length) {
       const gap = Math.min(piece.start - length, main.length)
-      parts.push(HIDDEN.repeat(gap))
+      parts.push(LEFT_OUT.repeat(gap))
       length += gap
     }
     const width = piece.isWide ? 2 : 1
     const bytes = main.subarray(piece.at, piece.at + width * (piece.end - piece.start))
     const text = piece.isWide ? bytes.toString('utf16le') : westernText(bytes)
-    parts.push(blank(text, piece.at, width, hidden))
+    parts.push(blank(text, piece.at, width, deleted))
     length += text.length
   }
   return parts.join('')
@@ -285,17 +282,17 @@ function westernText(bytes: Buffer): string {
   return bytes.toString('latin1')
 }
 
-function blank(text: string, at: number, width: number, hidden: Array<[number, number]>): string {
+function blank(text: string, at: number, width: number, deleted: Array<[number, number]>): string {
   const end = at + width * text.length
   let out = ''
   let done = 0
-  for (let i = firstAfter(hidden, at); i < hidden.length; i++) {
-    const [from, to] = hidden[i] as [number, number]
+  for (let i = firstAfter(deleted, at); i < deleted.length; i++) {
+    const [from, to] = deleted[i] as [number, number]
     if (from >= end) break
     const first = Math.max(done, Math.ceil((from - at) / width))
     const last = Math.min(text.length, Math.ceil((to - at) / width))
     if (last <= first) continue
-    out += text.slice(done, first) + HIDDEN.repeat(last - first)
+    out += text.slice(done, first) + LEFT_OUT.repeat(last - first)
     done = last
   }
   return done === 0 ? text : out + text.slice(done)

@@ -2,8 +2,9 @@
  * Rich Text Format 1.9.1: what a reader sees, in document order.
  *
  * A tokenizer over the bytes with a stack of group states. Notes, comments and text boxes follow the
- * paragraph that they belong to; each distinct header and footer is read once; hidden and deleted text,
- * field instructions, pictures and tables of styles are left out; embedded documents are read as members.
+ * paragraph that they belong to; each distinct header and footer is read once; hidden text is read, for it
+ * is in the file; deleted text, field instructions, pictures and tables of styles are left out; embedded
+ * documents are read as members.
  * Unbalanced braces end nothing. Not responsible for HTML inside RTF (msg.ts), whose text reads the same.
  */
 import type { Context, Extractor } from './extractor.js'
@@ -107,7 +108,6 @@ interface Group {
   unicodeSkip: number
   font: number
   lead: string
-  isHidden: boolean
   isDeleted: boolean
   /** The group is a field, its instruction and its result. */
   isField?: boolean
@@ -127,7 +127,6 @@ class RtfReader {
     unicodeSkip: 1,
     font: -1,
     lead: '',
-    isHidden: false,
     isDeleted: false,
   }
   #overflow = 0
@@ -358,15 +357,11 @@ class RtfReader {
       case 'plain':
         this.#flush()
         group.font = this.#defaultFont
-        group.isHidden = group.isDeleted = false
+        group.isDeleted = false
         group.lead = ''
         return
       case 'field':
         group.isField = true
-        return
-      case 'v':
-        this.#flush()
-        group.isHidden = number !== 0
         return
       case 'deleted':
         this.#flush()
@@ -396,7 +391,6 @@ class RtfReader {
       group.buffer = { kind: word === 'author' ? 'author' : 'property', pieces: [] }
     } else if (ASIDE.has(word) || HEADERS.has(word)) {
       group.target = 'buffer'
-      group.isHidden = false
       group.buffer = { kind: HEADERS.has(word) ? 'header' : 'aside', pieces: [] }
     } else if (word === 'sn') {
       group.target = 'buffer'
@@ -484,12 +478,12 @@ class RtfReader {
 
   #text(text: string): void {
     this.#flush()
-    const { target, isHidden, isDeleted } = this.#group
+    const { target, isDeleted } = this.#group
     if (target === 'instruction') {
       this.#instruction += text
       return
     }
-    if (isHidden || isDeleted) return
+    if (isDeleted) return
     if (text.trim() !== '') this.#rubyBase = ''
     if (target === 'body') {
       this.#paragraph.push(text)
@@ -540,11 +534,10 @@ class RtfReader {
 
   /** The target of a link is what a person may search; other instructions are not. */
   #endInstruction(): void {
-    if (!this.#group.isHidden) this.#rubyBase = rubyBase(this.#instruction) ?? ''
+    this.#rubyBase = rubyBase(this.#instruction) ?? ''
     const target = /^\s*HYPERLINK\s+(?:\\\\?l\s+)?"?([^"\s]+)/i.exec(this.#instruction)?.[1]
     this.#instruction = ''
-    if (target && /^(https?|mailto|ftp|file):/i.test(target) && !this.#group.isHidden)
-      this.#asides.push(target)
+    if (target && /^(https?|mailto|ftp|file):/i.test(target)) this.#asides.push(target)
   }
 
   #endObject(): void {

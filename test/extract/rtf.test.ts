@@ -23,7 +23,11 @@ test.each<[string, string, string]>([
   ['no fallback', '\\uc0\\u26085\\u26412 x', '日本x\n'],
   ['a negative code', '\\u-10179?\\u-8694?', '😊\n'],
   ['a symbol font', '{\\f3 a}x', 'αx\n'],
-  ['hidden and deleted text left out', 'a{\\v hidden}b{\\deleted gone}c\\v no\\v0 d', 'abcd\n'],
+  [
+    'hidden text read, deleted text left out',
+    'a{\\v hidden}b{\\deleted gone}c\\v no\\v0 d',
+    'ahiddenbcnod\n',
+  ],
   [
     'what a field shows, and where a link leads',
     '{\\field{\\*\\fldinst{HYPERLINK "https://a.example/x"}}{\\fldrslt{here}}} we go\\par',
