@@ -335,13 +335,15 @@ class OpenedMail implements Mail {
 
   async close(): Promise<void> {
     this.#isClosed = true
-    await Promise.all(
+    // All of them, also when one fails.
+    const closed = await Promise.allSettled(
       this.#vaults.map(async (vault) => {
         vault.reader.close()
         await vault.sweeping?.close()
         vault.sweeping = undefined
       }),
     )
+    for (const one of closed) if (one.status === 'rejected') throw one.reason
   }
 
   #sweeping(vault: Opened): Sweeping {

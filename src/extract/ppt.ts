@@ -161,8 +161,16 @@ function readDocument(
   const notes = lists.filter(({ instance }) => instance === 2).flatMap(({ body }) => outlines(body))
 
   const notesOfSlide = new Map<number, PptRecord>()
+  // Thousands of entries may name one place: each is read once.
+  const read = new Set<number>()
+  const recordOf = (id: number): PptRecord | undefined => {
+    const at = persist.at(id)
+    if (read.has(at)) return undefined
+    read.add(at)
+    return recordAt(stream, at)
+  }
   for (const { id } of notes) {
-    const record = recordAt(stream, persist.at(id))
+    const record = recordOf(id)
     const atom = record?.type === TYPE.notes ? firstOf(record.body, TYPE.notesAtom) : undefined
     if (record && atom && atom.body.length >= 4) notesOfSlide.set(atom.body.readUInt32LE(0), record)
   }
@@ -171,7 +179,7 @@ function readDocument(
   collectFooters(document.body, footers)
   slides.forEach((slide, nth) => {
     sink.page(nth + 1)
-    const record = recordAt(stream, persist.at(slide.id))
+    const record = recordOf(slide.id)
     if (record?.type === TYPE.slide) {
       writeShapes(record.body, slide.texts, sink)
       collectFooters(record.body, footers)
@@ -373,7 +381,12 @@ function children(body: Buffer): PptRecord[] {
 }
 
 function firstOf(body: Buffer, wanted: number): PptRecord | undefined {
-  return children(body).find(({ type }) => type === wanted)
+  for (let at = 0, seen = 0; at + 8 <= body.length && seen < RECORDS_MAX; seen++) {
+    const record = recordAt(body, at) as PptRecord
+    if (record.type === wanted) return record
+    at += 8 + body.readUInt32LE(at + 4)
+  }
+  return undefined
 }
 
 /** Records of a type at any depth. */
