@@ -120,7 +120,7 @@ const TEXTS: Fixture[] = [
     'text/rich.rtf',
     'latin1',
     "{\\rtf1\\ansi\\ansicpg1252\\deff0{\\fonttbl{\\f0 Times;}{\\f1\\fcharset204 Times;}}\\f0 Dear \\b Mikkel\\b0,\\par the \\'93d\\'f8r\\'94 is open: \\u26085?\\u26412?.{\\v hidden}\\par{\\f1 \\'cf\\'f0\\'e8\\'e2\\'e5\\'f2}\\par{\\header Pier Society}}",
-    'code pages by font, Unicode escapes, hidden text out, a header',
+    'code pages by font, Unicode escapes, hidden text in, a header',
   ),
 ]
 

@@ -8,7 +8,7 @@
 import { posix } from 'node:path'
 import { Declined, type Context, type Extractor, type Facts, type Source } from './extractor.js'
 import { Flow } from './office/flow.js'
-import { Inside } from './office/inside.js'
+import { Inside, readPicturesInText } from './office/inside.js'
 import { ContentHandler, type OpenDocumentKind } from './office/opendocument-content.js'
 import { decryptMembers, ManifestHandler } from './office/opendocument-decrypt.js'
 import { MetaHandler, StylesHandler } from './office/opendocument-parts.js'
@@ -131,7 +131,7 @@ async function unlock(pack: OfficePackage, context: Context): Promise<void> {
   if (!isOpen) throw new Declined('locked', 'password needed')
 }
 
-function readFlat(source: Source, sink: TextSink, context: Context): Promise<Facts> {
+async function readFlat(source: Source, sink: TextSink, context: Context): Promise<Facts> {
   const kind = kindOf(source.type)
   const depthMax = context.budget.limits.xmlDepth
   const meta = new MetaHandler()
@@ -151,8 +151,10 @@ function readFlat(source: Source, sink: TextSink, context: Context): Promise<Fac
   const written = new Set<string>()
   for (const link of content.links) writeLink(link, written, sink)
   if (kind === 'text') meta.write(sink)
-  return Promise.resolve({
+  const empty = await readPicturesInText(content.picturesInText, context)
+  return {
     ...(kind !== 'text' && { pageCount: sink.pageNumber }),
+    empty,
     ...(fault && { partial: fault }),
-  })
+  }
 }

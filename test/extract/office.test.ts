@@ -310,6 +310,26 @@ describe('pictures', () => {
     expect(read.empty).toBeUndefined()
   })
 
+  const flat = (body: string): Uint8Array =>
+    Buffer.from(
+      '<office:document xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0" xmlns:draw="urn:oasis:names:tc:opendocument:xmlns:drawing:1.0" office:mimetype="application/vnd.oasis.opendocument.text">' +
+        `<office:body><office:text><text:p>${body}</text:p></office:text></office:body></office:document>`,
+    )
+  const image = (bytes: Uint8Array): string =>
+    `<draw:image><office:binary-data>\n ${Buffer.from(bytes)
+      .toString('base64')
+      .replace(/.{72}/g, '$&\n ')}</office:binary-data></draw:image>`
+
+  test('of a flat OpenDocument are left for the OCR lane like those of the zipped', async () => {
+    const page = `<draw:frame>${image(png(200, 200))}</draw:frame>`
+    const copy = `<draw:frame><draw:object/>${image(png(200, 200, 2))}</draw:frame>`
+    const small = `<draw:frame>${image(png(60, 60))}</draw:frame>`
+    const read = await text(flat(`letter${page}${small}${page}${copy}`))
+    expect(read).toMatchObject({ all: 'letter\n', pagesToOcr: 1 })
+    expect(await text(flat(page))).toMatchObject({ empty: 'only-images', pagesToOcr: 1 })
+    expect(await text(flat(small))).toMatchObject({ empty: 'no-content' })
+  })
+
   test('make a document without text empty for a reason', async () => {
     expect(await text(await withPictures(''))).toMatchObject({
       empty: 'only-images',

@@ -3,9 +3,10 @@
  * the nest. Without OCR a picture is only counted.
  */
 import { posix } from 'node:path'
+import type { Limits } from '../../part/limits.js'
 import type { EmptyReason } from '../../part/states.js'
 import type { Context } from '../extractor.js'
-import { inflateHead, type ZipEntry } from '../zip.js'
+import { inflateHead } from '../zip.js'
 import type { OfficePackage, Relationships } from './package.js'
 import { pictureSize } from './picture-size.js'
 
@@ -77,21 +78,54 @@ export class Inside {
 
   async #picture(member: string): Promise<void> {
     const entry = this.#pack.member(member)
-    if (!entry || !READABLE_PICTURES.test(member) || !this.#isWorthReading(entry)) return
+    if (!entry || !READABLE_PICTURES.test(member)) return
+    const head = inflateHead(entry, HEAD_BYTES)
+    if (!isWorthReading(head, entry.declaredSize, this.#context.budget.limits)) return
     this.hasPictures = true
     if (this.#context.lane === 'text') return this.#context.budget.leaveForOcr()
     const bytes = await this.#pack.bytes(member)
     if (bytes) await this.#context.nested(bytes, posix.basename(member))
   }
+}
 
-  /** The rules of `skipped-tiny`, on the claimed size and the header. */
-  #isWorthReading(entry: ZipEntry): boolean {
-    const { imageBytesMin, imageShortSideMin } = this.#context.budget.limits
-    const size = pictureSize(inflateHead(entry, HEAD_BYTES))
-    if (!size) return false
-    if (size.isBilevel && size.width * size.height >= 1_000_000) return true
-    return (
-      entry.declaredSize >= imageBytesMin && Math.min(size.width, size.height) >= imageShortSideMin
-    )
+/** Base64 that surely holds HEAD_BYTES, line ends included. */
+const HEAD_CHARS = HEAD_BYTES * 2
+
+/**
+ * Reads pictures that stand in the text of their document as base64, the same one once.
+ *
+ * @returns why the document has no text, should it have none
+ * @throws {Cut}
+ */
+export async function readPicturesInText(
+  pictures: readonly string[],
+  context: Context,
+): Promise<EmptyReason> {
+  const { budget, lane } = context
+  let count = 0
+  for (const picture of new Set(pictures)) {
+    const head = Buffer.from(picture.slice(0, HEAD_CHARS), 'base64')
+    if (!isWorthReading(head, Math.floor(picture.length * 0.75), budget.limits)) continue
+    count++
+    if (lane === 'text') {
+      budget.leaveForOcr()
+      continue
+    }
+    const bytes = Buffer.from(picture, 'base64')
+    budget.takeBytes(bytes.length)
+    await context.nested(bytes, `picture ${count}`)
   }
+  if (count === 0) return 'no-content'
+  return lane === 'ocr' ? 'no-text-found' : 'only-images'
+}
+
+/** The rules of `skipped-tiny`, on the claimed size in bytes and the header. */
+function isWorthReading(head: Uint8Array, byteSize: number, limits: Limits): boolean {
+  const size = pictureSize(head)
+  if (!size) return false
+  if (size.isBilevel && size.width * size.height >= 1_000_000) return true
+  return (
+    byteSize >= limits.imageBytesMin &&
+    Math.min(size.width, size.height) >= limits.imageShortSideMin
+  )
 }

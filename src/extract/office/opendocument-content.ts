@@ -45,7 +45,6 @@ const SKIPPED = new Set([
   'bibliography-source',
   'creator-initials',
   'sender-initials',
-  'binary-data',
   'annotation-xml',
   'number',
   'page-thumbnail',
@@ -79,6 +78,8 @@ const SHAPES = new Set([...TEXT_SHAPES, 'frame', 'g', 'control', 'a'])
 
 export class ContentHandler implements XmlHandler {
   readonly pictures: string[] = []
+  /** Pictures that stand in the document as base64, without line ends: those of the flat forms. */
+  readonly picturesInText: string[] = []
   readonly links: string[] = []
   readonly #kind: OpenDocumentKind
   readonly #sink: TextSink
@@ -108,6 +109,10 @@ export class ContentHandler implements XmlHandler {
   #comment: string | undefined
   #comments: string[] = []
   #inChart = false
+  /** The open frame has an object, of which its picture is a copy. */
+  #hasObject = false
+  /** Base64 of the picture that is open. */
+  #base64: string[] | undefined
   #equation: EquationReader | undefined
 
   constructor(kind: OpenDocumentKind, flow: Flow, sink: TextSink, context: Context) {
@@ -184,14 +189,20 @@ export class ContentHandler implements XmlHandler {
       case 'image':
         this.#picture(xml.attribute('href'))
         return
+      case 'binary-data':
+        if (xml.parent !== 'image' || this.#hasObject) return xml.skip()
+        this.#base64 = []
+        return
       case 'object':
       case 'object-ole': {
+        this.#hasObject = true
         const href = xml.attribute('href')
         if (href && !href.includes('://')) this.#objects.push({ href: href.replace(/^\.\//, '') })
         return
       }
       default:
         if (SKIPPED.has(name)) return xml.skip()
+        if (name === 'frame') this.#hasObject = false
         if (name === 'a') this.#link(xml.attribute('href'))
         if (SHAPES.has(name)) this.#openShape(name, xml)
         if (TEXT_SHAPES.has(name)) this.#enterBox()
@@ -257,6 +268,10 @@ export class ContentHandler implements XmlHandler {
       case 'chart':
         this.#inChart = false
         return
+      case 'binary-data':
+        if (this.#base64) this.picturesInText.push(this.#base64.join('').replace(/\s+/g, ''))
+        this.#base64 = undefined
+        return
       default:
         if (TEXT_SHAPES.has(name)) this.#leaveBox()
         if (SHAPES.has(name)) this.#closeShape(name, xml)
@@ -267,7 +282,8 @@ export class ContentHandler implements XmlHandler {
     if (this.#equation) {
       this.#equation.text(text)
       if (this.#equation.isInLeaf) this.#write(text.replace(/[ \t\r\n]+/g, ' '))
-    } else if (this.#alternative !== undefined) this.#alternative += text
+    } else if (this.#base64) this.#base64.push(text)
+    else if (this.#alternative !== undefined) this.#alternative += text
     else if (this.#margin !== undefined) this.#margin += text
     else if (this.#paragraphs > 0) this.#write(text.replace(/[ \t\r\n]+/g, ' '))
   }
