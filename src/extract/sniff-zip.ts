@@ -118,7 +118,7 @@ export function zipType(bytes: Buffer, name = ''): string {
 
   const contentTypes = read('[Content_Types].xml')
   if (contentTypes !== undefined || members.has('_rels/.rels')) {
-    const type = officeType(contentTypes ?? '', read('_rels/.rels') ?? '')
+    const type = officeType(contentTypes ?? '', () => read('_rels/.rels') ?? '')
     if (type) return type
   }
   const mimetype = read('mimetype')?.trim().toLowerCase()
@@ -156,7 +156,7 @@ function iworkType(guess: string, name: string): string {
   return `application/vnd.apple.${ending === 'key' ? 'keynote' : ending}`
 }
 
-function officeType(contentTypes: string, relationships: string): string | undefined {
+function officeType(contentTypes: string, relationships: () => string): string | undefined {
   const mains: Array<{ part: string; type: string }> = []
   for (const [tag] of contentTypes.matchAll(/<[\w:]*(?:Override|Default)\b[^>]*>/g)) {
     const said = attribute(tag, 'ContentType').toLowerCase()
@@ -165,7 +165,7 @@ function officeType(contentTypes: string, relationships: string): string | undef
   }
   if (mains.length < 2) return mains[0]?.type
   // several main parts: the package's own relationship says which one is the document
-  for (const [tag] of relationships.matchAll(/<[\w:]*Relationship\b[^>]*>/g))
+  for (const [tag] of relationships().matchAll(/<[\w:]*Relationship\b[^>]*>/g))
     if (/\/officeDocument$/.test(attribute(tag, 'Type'))) {
       const target = attribute(tag, 'Target').replace(/^\.?\//, '')
       const main = mains.find((one) => one.part.toLowerCase() === target.toLowerCase())

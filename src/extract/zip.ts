@@ -2,9 +2,10 @@
  * Zip archives: the directory, and members inflated in chunks under a byte cap that is counted as the
  * bytes come. Declared sizes are never believed, names are never used as paths, nothing is written.
  *
- * jszip reads the directory (and tolerates bytes before the archive); where it refuses (encryption,
- * padding in extra fields, thousands of entries) yauzl does; where the directory is gone, the local
- * headers are followed, so that a truncated archive gives what it still holds. jszip itself never
+ * A directory without anything unusual is read here: jszip's objects, promises and copies for each member
+ * took a sixth of the time of a small workbook (Node 20.20, two cores, 2026-11-30). Every other one is
+ * jszip's, which tolerates bytes before the archive; where it refuses (encryption, padding in extra fields,
+ * thousands of entries) yauzl does; where the directory is gone, the local headers are followed, so that a truncated archive gives what it still holds. jszip itself never
  * inflates: it cannot be capped (a 194 kB file took 469 MB before the size mismatch was noticed).
  */
 import { Readable } from 'node:stream'
@@ -48,6 +49,8 @@ const JSZIP_ENTRIES = 5_000
  */
 export async function openZip(bytes: Uint8Array, entriesMax: number): Promise<Zip> {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const plain = listPlain(buffer)
+  if (plain) return { entries: plain }
   if (claimedEntries(buffer) <= JSZIP_ENTRIES) {
     try {
       return { entries: await listWithJszip(buffer) }
@@ -68,6 +71,76 @@ export async function openZip(bytes: Uint8Array, entriesMax: number): Promise<Zi
 function claimedEntries(buffer: Buffer): number {
   const end = buffer.lastIndexOf('PK\x05\x06', buffer.length, 'latin1')
   return end >= 0 && end + 12 <= buffer.length ? buffer.readUInt16LE(end + 10) : 0
+}
+
+/** Names that readers clean, each in its own way. */
+const UNUSUAL_NAME = /^(?:[/.]|[a-z]:)|\\|\/\.\.?(?:\/|$)|\/\/|^$|^\d+$/i
+
+/**
+ * The files of an archive as most programs write it: one disk, no zip64, nothing before, between or
+ * behind, nothing encrypted, only stored and deflated members, each name once. Undefined for another one.
+ * APPNOTE 4.3.12 and 4.3.16.
+ */
+function listPlain(buffer: Buffer): ZipEntry[] | undefined {
+  const end = buffer.length - 22
+  if (end < 0 || buffer.readUInt32LE(end) !== END_RECORD || buffer.readUInt32LE(end + 4) !== 0)
+    return undefined
+  const count = buffer.readUInt16LE(end + 10)
+  let at = buffer.readUInt32LE(end + 16)
+  if (count === 0 || count > JSZIP_ENTRIES || buffer.readUInt16LE(end + 8) !== count)
+    return undefined
+  if (at + buffer.readUInt32LE(end + 12) !== end) return undefined
+  const entries: ZipEntry[] = []
+  const names = new Set<string>()
+  for (let i = 0; i < count; i++) {
+    if (at + 46 > end || buffer.readUInt32LE(at) !== DIRECTORY_HEADER) return undefined
+    const flags = buffer.readUInt16LE(at + 8)
+    const method = buffer.readUInt16LE(at + 10)
+    const size = buffer.readUInt32LE(at + 20)
+    const declaredSize = buffer.readUInt32LE(at + 24)
+    const nameEnd = at + 46 + buffer.readUInt16LE(at + 28)
+    const extraSize = buffer.readUInt16LE(at + 30)
+    const next = nameEnd + extraSize + buffer.readUInt16LE(at + 32)
+    const header = buffer.readUInt32LE(at + 42)
+    const isPlain =
+      (flags & 0x2041) === 0 &&
+      (method === 0 || method === 8) &&
+      size !== 0xffffffff &&
+      declaredSize < 0x80000000 &&
+      isUsualExtra(buffer, nameEnd, nameEnd + extraSize) &&
+      buffer.readUInt16LE(at + 34) === 0
+    if (!isPlain || next > end || header + 30 > at) return undefined
+    const rawName = buffer.subarray(at + 46, nameEnd)
+    const name = flags & 0x800 ? rawName.toString('utf8') : decodeName(rawName)
+    const raw = localContent(buffer, header, size)
+    if (!raw || raw.length < size || UNUSUAL_NAME.test(name) || names.has(name)) return undefined
+    names.add(name)
+    const isFolder = name.endsWith('/')
+    // marked as a folder, called as a file
+    if (!isFolder && (buffer.readUInt32LE(at + 38) & 0x10) !== 0) return undefined
+    if (!isFolder)
+      entries.push({
+        name,
+        ...(!(flags & 0x800) && { rawName }),
+        raw,
+        method,
+        declaredSize,
+        encrypted: false,
+      })
+    at = next
+  }
+  return at === end ? entries : undefined
+}
+
+/** Extra fields are whole, and none of them tells sizes, the name or encryption (APPNOTE 4.5). */
+function isUsualExtra(buffer: Buffer, from: number, end: number): boolean {
+  let at = from
+  while (at + 4 <= end && end <= buffer.length) {
+    const id = buffer.readUInt16LE(at)
+    if (id === 0x0001 || id === 0x7075 || id === 0x9901) return false
+    at += 4 + buffer.readUInt16LE(at + 2)
+  }
+  return at === end
 }
 
 /** The fields of a loaded jszip object that hold the compressed bytes; jszip does not publish them. */
@@ -166,6 +239,8 @@ function localContent(buffer: Buffer, at: number, size: number): Buffer | undefi
 }
 
 const LOCAL_HEADER = 0x04034b50
+const DIRECTORY_HEADER = 0x02014b50
+const END_RECORD = 0x06054b50
 
 /** Follows local headers (APPNOTE 4.3.7) for an archive whose directory is gone. */
 function listLocalHeaders(buffer: Buffer, entriesMax: number): ZipEntry[] {
@@ -207,6 +282,9 @@ const CP437 =
 
 /** A name without the UTF-8 mark: most are UTF-8 all the same. */
 function decodeName(raw: Uint8Array): string {
+  // almost all are ASCII, and the strict decoder takes longer than the rest of an entry
+  if (raw.every((byte) => byte < 0x80))
+    return Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength).toString('latin1')
   try {
     return utf8.decode(raw)
   } catch {

@@ -31,6 +31,26 @@ describe('reads the members of', () => {
     expect(await texts(zip)).toEqual(TWO)
   })
 
+  test('a directory without anything unusual as jszip reads it', async () => {
+    const zip = new JSZip()
+    zip.file('_rels/.rels', 'first '.repeat(200))
+    zip.file('folder/Übersicht für März.txt', 'second')
+    zip.folder('empty folder')
+    const list = async (comment: string): Promise<unknown> => {
+      const bytes = await zip.generateAsync({ type: 'nodebuffer', compression: 'DEFLATE', comment })
+      const { entries } = await openZip(bytes, 100)
+      return entries.map(({ raw, rawName, ...entry }) => ({
+        ...entry,
+        raw: Buffer.from(raw ?? []).toString('hex'),
+        rawName: rawName && Buffer.from(rawName).toString('hex'),
+      }))
+    }
+    // a comment is unusual
+    const usual = await list('')
+    expect(usual).toHaveLength(2)
+    expect(usual).toEqual(await list('kept by Ada'))
+  })
+
   test('an archive with bytes before it', async () => {
     const bytes = Buffer.concat([Buffer.from('#!/bin/sh self-extracting\n'), await archive(TWO)])
     expect(await texts(await openZip(bytes, 100))).toEqual(TWO)
