@@ -249,6 +249,26 @@ const pdfOf = (
     }
   })
 
+/** Forms that each draw the next one twice, thirty deep. @param innermost what is drawn 2^30 times, beside a line */
+const doublingForms = (innermost: string): Uint8Array =>
+  document((objects) => {
+    const font = helvetica(objects)
+    const form = (resources: string, content: string): number =>
+      objects.add(
+        `<< /Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources << ${resources} >> >>`,
+        content,
+      )
+    let inner = form(`/Font << /F1 ${font} 0 R >>`, `0 0 m 9 9 l S ${innermost}`)
+    for (let level = 0; level < 30; level++)
+      inner = form(`/XObject << /P ${inner} 0 R >>`, '/P Do /P Do')
+    return {
+      pages: [
+        { content: `${lines(['words'])} /P Do`, images: { P: inner }, fonts: { F1: font } },
+        { content: lines(['words of the next page']), fonts: { F1: font } },
+      ],
+    }
+  })
+
 const inPdf = (change: (file: string) => string): Buffer =>
   Buffer.from(
     change(Buffer.from(pdf([['words of a page'], ['words of the next']])).toString('latin1')),
@@ -467,27 +487,8 @@ export const HOSTILE: Readonly<Record<string, () => Uint8Array | Promise<Uint8Ar
         ],
       }
     }),
-  'doubling-forms.pdf': () =>
-    document((objects) => {
-      let inner = objects.add(
-        '<< /Type /XObject /Subtype /Form /BBox [0 0 9 9] >>',
-        '0 0 m 9 9 l S',
-      )
-      for (let level = 0; level < 30; level++)
-        inner = objects.add(
-          `<< /Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources << /XObject << /P ${inner} 0 R >> >> >>`,
-          '/P Do /P Do',
-        )
-      return {
-        pages: [
-          {
-            content: `${lines(['words'])} /P Do`,
-            images: { P: inner },
-            fonts: { F1: helvetica(objects) },
-          },
-        ],
-      }
-    }),
+  'doubling-forms.pdf': () => doublingForms(''),
+  'doubling-words.pdf': () => doublingForms('BT /F1 9 Tf (deep) Tj ET'),
   'picture.pdf': () =>
     document((objects) => {
       const image = objects.add(

@@ -38,7 +38,7 @@ export const pdf: Extractor = {
       context.settings.passwords,
       context.budget.msLeft,
       !mayOcr(context),
-      (document) => readDocument(document, picturesHeld(source.bytes), sink, context),
+      (document, cuts) => readDocument(document, picturesHeld(source.bytes), cuts, sink, context),
     ),
 }
 
@@ -48,6 +48,7 @@ const FAILURES_MAX = 30
 async function readDocument(
   document: PDFDocumentProxy,
   { any: hasPictures, pixelsMax }: PicturesHeld,
+  cuts: () => number,
   sink: TextSink,
   context: Context,
 ): Promise<Facts> {
@@ -69,18 +70,21 @@ async function readDocument(
   await attempt('properties', () => readProperties(document, sink))
   const annotated = await pagesToAsk(document, budget.msLeft)
   for (let number = 1, failed = 0; number <= document.numPages && failed < FAILURES_MAX; number++) {
+    const cutBefore = cuts()
     const isRead = await attempt(`page ${number}`, async () => {
       sink.page(number)
       if (mayOcr(context) && isKept(number, sink, context)) return
       const page = await document.getPage(number)
       try {
-        engine = (await readPage(page, document.isPureXfa, hasPictures, sink, context)) ?? engine
+        const about = { isXfa: document.isPureXfa, hasPictures, isCut: () => cuts() > cutBefore }
+        engine = (await readPage(page, about, sink, context)) ?? engine
         if (annotated?.has(number) ?? true) await readAnnotations(page, sink)
       } finally {
         page.cleanup()
       }
     })
     failed = isRead ? 0 : failed + 1
+    if (isRead && cuts() > cutBefore) failures.push(`all that page ${number} draws`)
   }
   await attempt('bookmarks', () => readBookmarks(document, sink))
   await attempt('attachments', () => readAttachments(document, sink, context))
@@ -111,8 +115,7 @@ const mayOcr = ({ lane, settings }: Context): boolean => lane === 'ocr' && setti
 /** @returns the OCR engine, when it read the page or a part of it */
 async function readPage(
   page: PDFPageProxy,
-  isXfa: boolean,
-  hasPictures: boolean,
+  { isXfa, hasPictures, isCut }: { isXfa: boolean; hasPictures: boolean; isCut: () => boolean },
   sink: TextSink,
   context: Context,
 ): Promise<string | undefined> {
@@ -140,7 +143,8 @@ async function readPage(
     return undefined
   }
   const { decision, drawing } = await decided(page, text, items)
-  if (decision.read === 'layer') {
+  // Of a page that is cut, pictures it names may never come.
+  if (decision.read === 'layer' || isCut()) {
     sink.line(text)
     return undefined
   }

@@ -101,6 +101,21 @@ export function foldAttachments(
 const TERMS_MOST = 400_000
 
 /**
+ * What of a message the index leaves out for having too many distinct words, one sentence a column.
+ * @param most default TERMS_MOST
+ */
+export function wordsLost(columns: FoldedColumns, most = TERMS_MOST): string[] {
+  const isFull = (tokens: string): boolean =>
+    tokens.length >= 2 * most && new Set(tokens.split(' ')).size >= most
+  return (['body', 'attachments'] as const)
+    .filter((column) => isFull(columns[column]))
+    .map(
+      (column) =>
+        `${most.toLocaleString('en')} distinct words of its ${column} are indexed; others that come later are not`,
+    )
+}
+
+/**
  * @param most distinct tokens
  * @returns the tokens without those that first occur when there are so many already
  */

@@ -9,6 +9,7 @@ import {
   foldAttachments,
   foldFiles,
   personLine,
+  wordsLost,
   type FoldedColumns,
 } from '../fold/columns.js'
 import { attachmentTexts } from './attachment-texts.js'
@@ -340,6 +341,7 @@ export class Messages implements MessageStore {
     known: ReadonlyMap<string, number>,
   ): void {
     const revision = message.revision ?? 0
+    const losses = [...(message.losses ?? []), ...wordsLost(message.columns)]
     this.#sql.insert.run(
       id,
       message.date,
@@ -365,7 +367,7 @@ export class Messages implements MessageStore {
       message.to.map(personLine).join('\n'),
       message.cc.map(personLine).join('\n'),
       Math.floor(message.ctimeMs ?? 0),
-      message.losses?.length ? JSON.stringify(message.losses) : null,
+      losses.length > 0 ? JSON.stringify(losses) : null,
     )
     message.parts.forEach((part, number) => {
       this.#sql.insertPart.run(

@@ -6,7 +6,7 @@
  * A rewrite is DELETE and INSERT of all seven columns in row order; body and attachments are folded again
  * from the kept texts.
  */
-import { foldColumns, type FoldedColumns, type FoldPerson } from '../fold/columns.js'
+import { foldColumns, wordsLost, type FoldedColumns, type FoldPerson } from '../fold/columns.js'
 import { unpackBody } from '../fold/texts.js'
 import { attachmentTexts } from './attachment-texts.js'
 import type { Contents } from './contents.js'
@@ -69,7 +69,8 @@ export class Rewrites implements RewriteStore {
         'SELECT name, declared_type AS declaredType, lower(hex(hash)) AS hash FROM part WHERE message = ? ORDER BY number',
       ),
       body: db.prepare('SELECT text FROM body WHERE id BETWEEN ? AND ? ORDER BY id').pluck(),
-      revision: db.prepare('SELECT revision FROM message WHERE id = ?').pluck(),
+      before: db.prepare('SELECT revision, losses FROM message WHERE id = ?'),
+      setLosses: db.prepare('UPDATE message SET losses = ? WHERE id = ?'),
       setRevision: db.prepare('UPDATE message SET revision = ? WHERE id = ?'),
       done: db.prepare('DELETE FROM rewrite WHERE message = ?'),
       reference: db.prepare(
@@ -159,12 +160,14 @@ export class Rewrites implements RewriteStore {
       this.#db
         .transaction(() => {
           for (const { id, columns, revision } of [...rewrites].sort((a, b) => a.id - b.id)) {
-            const before = this.#sql.revision.get(id) as number | undefined
+            const before = this.#sql.before.get(id) as Before | undefined
             if (before === undefined) continue
             this.#words.remove(id)
             this.#words.insert(id, columns)
-            this.#vocabulary.addAgain(id, columns, before === 0)
+            this.#vocabulary.addAgain(id, columns, before.revision === 0)
             this.#sql.setRevision.run(revision, id)
+            const lost = wordsLost(columns)
+            if (lost.length > 0) this.#sql.setLosses.run(withLosses(before.losses, lost), id)
             if (this.#newest(id) <= revision) this.#sql.done.run(id)
           }
           this.#vocabulary.write()
@@ -215,6 +218,17 @@ export class Rewrites implements RewriteStore {
       ...this.#partsOf(id).map(({ hash }) => this.#contents.byHash(hash)?.revision ?? 0),
     )
   }
+}
+
+interface Before {
+  revision: number
+  /** JSON array of sentences. */
+  losses: string | null
+}
+
+function withLosses(before: string | null, lost: readonly string[]): string {
+  const known = before === null ? [] : (JSON.parse(before) as string[])
+  return JSON.stringify([...new Set([...known, ...lost])])
 }
 
 /** People as their lines are kept: a line folds as the person did. */

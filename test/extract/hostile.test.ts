@@ -8,6 +8,7 @@ import { readDocument } from '../../src/extract/read.js'
 import { DEFAULT_LIMITS } from '../../src/part/limits.js'
 import type { Outcome } from '../../src/part/outcome.js'
 import { docx, zip } from '../../scripts/make/office.js'
+import { HOSTILE } from '../../scripts/make/hostile.js'
 import { pdf } from '../../scripts/make/pdf.js'
 
 vi.setConfig({ testTimeout: 120_000 })
@@ -182,3 +183,24 @@ test('mail in mail in mail is opened as deep as the limit, and said to be cut', 
   expect(textOf(outcome)).toContain('text 1\n')
   expect(textOf(outcome)).not.toContain('core text')
 })
+
+test.each([
+  ['operators.pdf', 'page 2', ['words above']],
+  ['doubling-forms.pdf', 'page 1', ['words', 'words of the next page']],
+] as const)(
+  '%s draws without end: its texts are read, and what was left is told',
+  async (name, page, words) => {
+    const bytes = await HOSTILE[name]!()
+    const document = { bytes, name }
+    const inLane = async (lane: 'text' | 'ocr') => {
+      const ocr =
+        lane === 'ocr' ? { languages: ['eng'], engine: 'auto' as const } : (false as const)
+      return (await readDocument(document, { ...settings, ocr }, lane)).outcome
+    }
+    for (const outcome of [await inLane('text'), await inLane('ocr')]) {
+      expect(stateOf(outcome)).toBe('ok')
+      expect(textOf(outcome).trim().split(/\n+/)).toEqual(words)
+    }
+    expect(await inLane('ocr')).toMatchObject({ partial: `not read: all that ${page} draws` })
+  },
+)

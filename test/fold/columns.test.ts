@@ -8,6 +8,7 @@ import {
   foldFiles,
   foldPeople,
   withTerms,
+  wordsLost,
 } from '../../src/fold/columns.js'
 import { foldText } from '../../src/fold/fold.js'
 import { HAS_ATTACHMENT, LABEL, SEPARATOR, TYPE } from '../../src/fold/marks.js'
@@ -89,4 +90,11 @@ test('distinct words of a column are capped; those that were there before the ca
   const tokens = foldAttachments(attachments, 10_000_000).split(' ')
   expect(new Set(tokens).size).toBe(400_000)
   expect(tokens.at(-1)).toBe('n7')
+  const none = { subject: '', from: [], to: [], cc: [], body: '', files: [], labels: [] }
+  const columns = foldColumns({ ...none, attachments }, 10_000_000)
+  expect(wordsLost(columns)).toEqual([
+    '400,000 distinct words of its attachments are indexed; others that come later are not',
+  ])
+  expect(wordsLost({ ...columns, attachments: 'a b a b' }, 2)).toHaveLength(1)
+  expect(wordsLost({ ...columns, attachments: 'a b a b' }, 3)).toEqual([])
 })

@@ -1,4 +1,5 @@
 /** What limits cut of a mail is recorded and told. */
+import { rmSync } from 'node:fs'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Mail } from '../../src/api.js'
 import { letter, TestVault } from './mailbox.js'
@@ -41,3 +42,21 @@ test('explain and status say which messages were not read whole, and why', async
   expect(JSON.parse(stdout)).toMatchObject({ losses: cut })
   expect(vault.command(['status', vault.root]).stdout).toContain('3 messages read in part')
 })
+
+test('a mail with more distinct words than are indexed says so, with the text of its attachments and without', async () => {
+  const words = Array.from({ length: 400_100 }, (_, n) => `n${n.toString(36)}`).join(' ')
+  vault.write('cur/dump.host:2,S', { subject: 'Dump', attachments: { 'dump.txt': words } })
+  mail = await vault.open()
+  await mail.sweep()
+  const told =
+    '400,000 distinct words of its attachments are indexed; others that come later are not'
+  expect(await lossesOf('cur/dump.host:2,S')).toEqual([told])
+  expect(await mail.status()).toMatchObject({ contents: { ok: 1 }, messagesCut: 1 })
+  await mail.close()
+  // Made again from the kept texts, it is written once, complete.
+  for (const file of ['index.db', 'index.db-wal'])
+    rmSync(vault.path(`.paperknife/${file}`), { force: true })
+  mail = await vault.open()
+  await mail.sweep()
+  expect(await lossesOf('cur/dump.host:2,S')).toEqual([told])
+}, 120_000)

@@ -70,6 +70,7 @@ const inPackage = (name: string): string => `${folder}/${name}/`
  * @param bytes left as they are (pdf.js detaches the copy it is given)
  * @param passwords tried after the empty user password, in order
  * @param isForText nothing will be rendered
+ * @param use is also told, whenever it asks, how often a page drew or wrote more than is taken of one (port.ts)
  * @throws {Declined} `locked` when no password fits, `damaged` when there is no document in the bytes
  */
 export async function withPdf<T>(
@@ -77,11 +78,11 @@ export async function withPdf<T>(
   passwords: readonly string[],
   msLeft: number,
   isForText: boolean,
-  use: (pdf: PDFDocumentProxy) => Promise<T>,
+  use: (pdf: PDFDocumentProxy, cuts: () => number) => Promise<T>,
 ): Promise<T> {
   const opened = await openAnyhow(bytes, passwords, msLeft, isForText)
   try {
-    return await use(opened.pdf)
+    return await use(opened.pdf, opened.cuts)
   } finally {
     await opened.close()
   }
@@ -89,6 +90,7 @@ export async function withPdf<T>(
 
 interface Opened {
   pdf: PDFDocumentProxy
+  cuts: () => number
   close(): Promise<void>
 }
 
@@ -119,7 +121,8 @@ async function open(
   enableXfa: boolean,
 ): Promise<Opened> {
   const { getDocument, PDFWorker } = await loadPdfJs()
-  const worker = PDFWorker.create({ port: workerHalf() })
+  const { port, cuts } = workerHalf()
+  const worker = PDFWorker.create({ port })
   const task = getDocument({
     worker,
     data: new Uint8Array(bytes),
@@ -147,7 +150,7 @@ async function open(
       .catch(() => {})
       .finally(() => worker.destroy())
   try {
-    return { pdf: await within(task.promise, msLeft), close }
+    return { pdf: await within(task.promise, msLeft), cuts, close }
   } catch (error) {
     await close()
     throw asDeclined(error)
