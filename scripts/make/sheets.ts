@@ -1,10 +1,11 @@
 /**
- * Pages of text and photographs without any, drawn in as many kinds as a trial needs. Nothing is written to disk.
+ * Pages of text, drawn in as many kinds as a trial needs. Nothing is written to disk.
  *
  * Fonts are the machine's, so trials count and compare, and never look at single pixels.
  */
 import { createCanvas, GlobalFonts, type SKRSContext2D } from '@napi-rs/canvas'
 import type { Picture } from '../../src/extract/image/picture.js'
+import { scene } from './photographs.js'
 import { Dice } from './random.js'
 
 /** Fonts by language, and sentences written for this. */
@@ -164,155 +165,6 @@ export function shareRead(lines: readonly string[], text: string): number {
   return read.length / wanted.length
 }
 
-export const SUBJECTS = [
-  'clouds',
-  'hills',
-  'leaves',
-  'bricks',
-  'windows',
-  'waves',
-  'crowd',
-  'lights',
-  'grass',
-  'cloth',
-] as const
-
-/** A photograph without a letter: a scene out of focus here and there, with the noise of a sensor. RGBA. */
-export function photograph(
-  seed: number,
-  width = 1000,
-  height = 750,
-): { width: number; height: number; rgba: Uint8ClampedArray } {
-  const dice = new Dice(seed)
-  const canvas = createCanvas(width, height)
-  const pen = canvas.getContext('2d')
-  pen.filter = `blur(${(dice.next() * 2).toFixed(1)}px)`
-  scene(pen, dice, { left: 0, top: 0, width, height }, SUBJECTS[seed % SUBJECTS.length])
-  const { data } = pen.getImageData(0, 0, width, height)
-  const noise = 4 + dice.next() * 20
-  for (let i = 0; i < data.length; i += 4) {
-    const grain = (dice.next() + dice.next() - 1) * noise
-    for (let c = 0; c < 3; c++) data[i + c] = data[i + c]! + grain
-  }
-  return { width, height, rgba: data }
-}
-
-interface Frame {
-  left: number
-  top: number
-  width: number
-  height: number
-}
-
-function scene(pen: SKRSContext2D, dice: Dice, frame: Frame, subject = dice.one(SUBJECTS)): void {
-  const { left, top, width, height } = frame
-  pen.save()
-  pen.beginPath()
-  pen.rect(left, top, width, height)
-  pen.clip()
-  const colour = (low: number, high: number, alpha = 1): string =>
-    `rgba(${[0, 1, 2].map(() => low + dice.below(high - low)).join(', ')}, ${alpha})`
-  const sky = pen.createLinearGradient(left, top, left + width * (dice.next() - 0.5), top + height)
-  sky.addColorStop(0, colour(120, 240))
-  sky.addColorStop(1, subject === 'lights' ? colour(0, 40) : colour(40, 200))
-  pen.fillStyle = sky
-  pen.fillRect(left, top, width, height)
-  const at = (): [number, number] => [left + dice.next() * width, top + dice.next() * height]
-  const blob = (x: number, y: number, rx: number, ry: number, turn = 0): void => {
-    pen.beginPath()
-    pen.ellipse(x, y, rx, ry, turn, 0, 7)
-    pen.fill()
-  }
-  switch (subject) {
-    case 'clouds':
-      for (let i = 0; i < 400; i++) {
-        pen.fillStyle = colour(60, 255, 0.15)
-        blob(...at(), 20 + dice.below(120), 10 + dice.below(60))
-      }
-      break
-    case 'hills':
-      for (let ridge = 0; ridge < 6; ridge++) {
-        pen.fillStyle = colour(20 + ridge * 10, 150 - ridge * 12)
-        pen.beginPath()
-        pen.moveTo(left, top + height)
-        let y = top + height * (0.3 + ridge * 0.11)
-        for (let x = 0; x <= width; x += 8) pen.lineTo(left + x, (y += (dice.next() - 0.5) * 14))
-        pen.lineTo(left + width, top + height)
-        pen.fill()
-      }
-      break
-    case 'leaves':
-      for (let i = 0; i < 3_000; i++) {
-        pen.fillStyle = colour(10, 200)
-        blob(...at(), 3 + dice.below(16), 2 + dice.below(7), dice.next() * 6)
-      }
-      break
-    case 'bricks': {
-      const [w, h] = [40 + dice.below(40), 16 + dice.below(16)]
-      for (let row = 0; row * h < height; row++)
-        for (let x = row % 2 ? -w / 2 : 0; x < width; x += w) {
-          pen.fillStyle = colour(90, 190)
-          pen.fillRect(left + x + 2, top + row * h + 2, w - 4, h - 4)
-        }
-      break
-    }
-    case 'windows': {
-      const [w, h] = [22 + dice.below(40), 30 + dice.below(50)]
-      for (let y = h; y < height; y += h * 1.8)
-        for (let x = w; x < width; x += w * (1.7 + 0.1 * dice.next())) {
-          pen.fillStyle = colour(20, 110)
-          pen.fillRect(left + x, top + y + dice.below(3), w, h)
-        }
-      break
-    }
-    case 'waves':
-      pen.lineWidth = 2
-      for (let y = 0; y < height; y += 5) {
-        pen.strokeStyle = colour(60, 220, 0.7)
-        pen.beginPath()
-        for (let x = 0; x <= width; x += 12)
-          pen.lineTo(left + x, top + y + Math.sin(x / 25 + y / 9) * 5 + dice.next() * 4)
-        pen.stroke()
-      }
-      break
-    case 'crowd':
-      for (let i = 0; i < 260; i++) {
-        const [x, y] = at()
-        pen.fillStyle = colour(20, 220)
-        blob(x, y + 34, 18, 30)
-        pen.fillStyle = colour(120, 230)
-        blob(x, y, 10 + dice.below(5), 13 + dice.below(4))
-      }
-      break
-    case 'lights':
-      for (let i = 0; i < 500; i++) {
-        pen.fillStyle = colour(150, 255, 0.4 + dice.next() * 0.6)
-        const r = 1 + dice.below(9)
-        blob(...at(), r, r)
-      }
-      break
-    case 'grass':
-      for (let i = 0; i < 5_000; i++) {
-        const [x, y] = at()
-        pen.strokeStyle = colour(20, 190)
-        pen.lineWidth = 1 + dice.below(3)
-        pen.beginPath()
-        pen.moveTo(x, y)
-        pen.lineTo(x + dice.below(20) - 10, y - 8 - dice.below(40))
-        pen.stroke()
-      }
-      break
-    case 'cloth':
-      for (let y = 0; y < height; y += 9)
-        for (let x = 0; x < width; x += 9) {
-          pen.fillStyle = (x + y) % 18 ? colour(60, 130) : colour(120, 230)
-          pen.fillRect(left + x, top + y, 9, 9)
-        }
-      break
-  }
-  pen.restore()
-}
-
 function drawn(width: number, height: number, draw: (pen: SKRSContext2D) => void): Picture {
   const canvas = createCanvas(width, height)
   const pen = canvas.getContext('2d')
@@ -324,7 +176,7 @@ function drawn(width: number, height: number, draw: (pen: SKRSContext2D) => void
 }
 
 /** Luma of opaque pixels. */
-export function greyOf(rgba: Uint8ClampedArray): Uint8Array {
+function greyOf(rgba: Uint8ClampedArray): Uint8Array {
   const grey = new Uint8Array(rgba.length / 4)
   for (let i = 0; i < grey.length; i++)
     grey[i] = (rgba[i * 4]! * 77 + rgba[i * 4 + 1]! * 151 + rgba[i * 4 + 2]! * 28) >> 8

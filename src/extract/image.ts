@@ -4,9 +4,10 @@
  * Not responsible for: decoding (image/decode.ts), recognition (ocr/).
  */
 import { Declined, type Context, type Extractor, type Facts, type Source } from './extractor.js'
-import { decodePicture, refuseBomb } from './image/decode.js'
+import { decodePicture, decodeSmall, refuseBomb } from './image/decode.js'
 import { readHeader, type PictureHeader } from './image/header.js'
 import { isKept, mayRecognise, recogniseCounted } from './ocr/page.js'
+import { isTextless } from './ocr/recognise.js'
 import type { Limits } from '../part/limits.js'
 import type { TextSink } from './sink.js'
 
@@ -57,6 +58,8 @@ async function readImage(
     if (number !== undefined) sink.page(number)
     if (isKept(number, sink, context)) continue
     try {
+      const small = await decodeSmall(bytes, header, limits.ocrPixels)
+      if (small && isTextless(small)) continue
       const picture = await decodePicture(bytes, header, page, limits.ocrPixels)
       const recognised = await recogniseCounted(picture, context)
       if (!recognised) continue

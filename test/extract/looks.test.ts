@@ -1,31 +1,36 @@
 /** A small share of `npm run bench -- looks`: what a look decides on generated pages and photographs. */
 import { existsSync, readFileSync } from 'node:fs'
+import sharp from 'sharp'
 import { afterAll, describe, expect, test } from 'vitest'
 import {
+  a4Page,
   columnsPage,
   fontsOf,
-  greyOf,
   LAYOUTS,
   mixedPage,
-  photograph,
   shareRead,
 } from '../../scripts/make/sheets.js'
-import { decodePicture } from '../../src/extract/image/decode.js'
+import { photograph, photographOf, type Photograph } from '../../scripts/make/photographs.js'
+import { decodePicture, decodeSmall } from '../../src/extract/image/decode.js'
 import { readHeader } from '../../src/extract/image/header.js'
 import { rotated, turned, type Picture } from '../../src/extract/image/picture.js'
 import { closeOcr } from '../../src/extract/ocr/engine.js'
 import { languageFile } from '../../src/extract/ocr/languages.js'
 import { lookAt, type Look } from '../../src/extract/ocr/look.js'
-import { mayHoldText, stretched } from '../../src/extract/ocr/prepare.js'
-import { recognise } from '../../src/extract/ocr/recognise.js'
+import { stretched } from '../../src/extract/ocr/prepare.js'
+import { isTextless, recognise } from '../../src/extract/ocr/recognise.js'
 import { TRUTH, CORPUS } from '../corpus.js'
 
 afterAll(closeOcr)
 
 const look = (picture: Picture): Look => lookAt(stretched(picture) ?? picture)
-const mayHold = (picture: Picture): boolean => {
-  const ready = stretched(picture)
-  return ready !== undefined && mayHoldText(ready, lookAt(ready))
+
+async function smallOf({ width, height, rgba }: Photograph): Promise<Picture> {
+  const jpeg = await sharp(rgba, { raw: { width, height, channels: 4 } })
+    .jpeg({ quality: 88 })
+    .toBuffer()
+  const bytes = new Uint8Array(jpeg)
+  return (await decodeSmall(bytes, readHeader(bytes)!, 25e6))!
 }
 
 test.skipIf(fontsOf('eng').length === 0)('no upright page is turned', () => {
@@ -67,19 +72,28 @@ test.skipIf(!languageFile('jpn_vert') || fontsOf('jpn').length === 0)(
 )
 
 describe('text is told from none', () => {
-  test('of photographs without text hardly any costs an engine its time', () => {
+  test('of photographs without text hardly any is decoded whole or costs an engine its time', async () => {
     let read = 0
-    for (let i = 0; i < 20; i++) {
-      const { width, height, rgba } = photograph(i, 640, 480)
-      if (mayHold({ width, height, grey: greyOf(rgba) })) read++
-    }
+    for (let i = 0; i < 10; i++) if (!isTextless(await smallOf(photograph(i, [2048, 1536])))) read++
     expect(read).toBeLessThanOrEqual(1)
-  })
+  }, 60_000)
+
+  test.skipIf(fontsOf('jpn').length === 0)(
+    'photographs of pages are read, half in the shade as they are',
+    async () => {
+      for (const [i, language] of ['eng', 'deu', 'jpn'].entries())
+        for (const page of [a4Page(language, 150), mixedPage(language, LAYOUTS[i]!, i)]) {
+          const small = await smallOf(photographOf(page, i))
+          expect(isTextless(small), `${language} ${page.width}`).toBe(false)
+        }
+    },
+    60_000,
+  )
 
   test.skipIf(fontsOf('jpn').length === 0)('every page of text is read', () => {
     for (const language of ['eng', 'deu', 'jpn'])
       for (const layout of LAYOUTS)
-        expect(mayHold(mixedPage(language, layout, 9)), `${language} ${layout}`).toBe(true)
+        expect(isTextless(mixedPage(language, layout, 9)), `${language} ${layout}`).toBe(false)
   })
 
   test.skipIf(!existsSync(TRUTH))(
@@ -91,8 +105,10 @@ describe('text is told from none', () => {
         .filter((name) => !name.endsWith('.pdf') && existsSync(`${CORPUS}/${name}`))
       for (const name of pictures) {
         const bytes = new Uint8Array(readFileSync(`${CORPUS}/${name}`))
-        const picture = await decodePicture(bytes, readHeader(bytes)!, 0, 25e6)
-        expect(mayHold(picture), name).toBe(true)
+        const header = readHeader(bytes)!
+        const small = await decodeSmall(bytes, header, 25e6)
+        expect(small !== undefined && isTextless(small), name).toBe(false)
+        expect(isTextless(await decodePicture(bytes, header, 0, 25e6)), name).toBe(false)
       }
       expect(pictures.length).toBeGreaterThan(50)
     },

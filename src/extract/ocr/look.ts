@@ -6,6 +6,7 @@
  * side by side on one line make rows. Writing is rows. Photographs have marks too, but few that stand in rows.
  */
 import { scaled, type Picture } from '../image/picture.js'
+import { inkOf, marksOf, type Ink, type Mark } from './marks.js'
 
 export interface Look {
   /** Marks that stand in rows with others of their size: letters, most of them. */
@@ -14,6 +15,8 @@ export interface Look {
   sure: number
   /** All marks of a letter's size. */
   marks: number
+  /** Those of them that stand in rows and are filled, of one height: windows, tiles, keys. */
+  blocks: number
   /** Clockwise turn that seems to set the writing upright. A guess: vertical writing looks like a turned page. */
   turn: 0 | 90 | 180 | 270
   /** Median height of the letters, pixels of the picture looked at. */
@@ -26,18 +29,17 @@ export interface Look {
 
 /** The look is taken at no more pixels than this: 10-point letters of a page stay 9 pixels high. */
 const PIXELS = 2_000_000
-/** Noise makes a mark of every pixel; beyond so many runs of ink the picture is halved and looked at again. */
-const RUNS_MAX = 400_000
 
 export function lookAt(picture: Picture): Look {
   const factor = Math.sqrt(PIXELS / picture.grey.length)
   const small = factor < 0.85 ? scaled(picture, factor) : picture
   const scale = picture.width / small.width
   const isPaper = isEven(small)
-  const dark = lookFor(small, false, isPaper)
+  const ink = inkOf(small)
+  const dark = lookFor(small, ink, false, isPaper)
   // A page full of dark letters is not looked at twice.
   const isSure = dark.letters >= LETTERS_SURE && dark.letters > dark.marks * 0.6
-  const light = isSure ? dark : lookFor(small, true, isPaper)
+  const light = isSure ? dark : lookFor(small, ink, true, isPaper)
   const look = light.letters > dark.letters * 1.5 ? light : dark
   return { ...look, letterHeight: look.letterHeight * scale }
 }
@@ -57,12 +59,14 @@ export function isEven({ grey }: Picture): boolean {
   return best > all * 0.6
 }
 
-function lookFor(picture: Picture, isLight: boolean, isPaper: boolean): Look {
-  const marks = marksOf(inkOf(picture, isLight), picture.width, picture.height)
-  if (marks === undefined) {
-    const half = lookFor(scaled(picture, 0.5), isLight, isPaper)
+function lookFor(picture: Picture, ink: Ink, isLight: boolean, isPaper: boolean): Look {
+  const runs = isLight ? ink.light : ink.dark
+  if (runs.isTooMany) {
+    const smaller = scaled(picture, 0.5)
+    const half = lookFor(smaller, inkOf(smaller), isLight, isPaper)
     return { ...half, letterHeight: half.letterHeight * 2 }
   }
+  const marks = marksOf(runs)
   const most = Math.max(16, Math.min(picture.width, picture.height) * 0.7)
   const glyphs = marks.filter((mark) => isGlyph(mark, most))
   const [upright, quarter, half, threeQuarters] = TURNS.map((turn) =>
@@ -82,112 +86,13 @@ function lookFor(picture: Picture, isLight: boolean, isPaper: boolean): Look {
   return {
     letters: best.letters,
     marks: glyphs.length,
+    blocks: best.blocks,
     turn: TURNS[[upright, quarter, half, threeQuarters].indexOf(best)]!,
     letterHeight: best.height,
     skew: best.skew,
     isLight,
     sure: best.sure,
   }
-}
-
-/** Ink: darker (or lighter) than the mean around it by a seventh, and by no less than the noise. */
-const INK_RATIO = 0.86
-const INK_MIN = 14
-
-function inkOf({ width, height, grey }: Picture, isLight: boolean): Uint8Array {
-  const reach = Math.max(12, Math.round(Math.min(width, height) / 40))
-  const ink = new Uint8Array(width * height)
-  // Sums of the columns over the rows around, and of those the sum of the columns around: no table as large as the picture.
-  const columns = new Int32Array(width)
-  for (let y = -reach; y < height; y++) {
-    const enters = (y + reach) * width
-    const leaves = (y - reach - 1) * width
-    if (enters < grey.length && leaves >= 0)
-      for (let x = 0; x < width; x++) columns[x]! += grey[enters + x]! - grey[leaves + x]!
-    else if (enters < grey.length) for (let x = 0; x < width; x++) columns[x]! += grey[enters + x]!
-    else if (leaves >= 0) for (let x = 0; x < width; x++) columns[x]! -= grey[leaves + x]!
-    if (y < 0) continue
-
-    const rows = Math.min(height, y + reach + 1) - Math.max(0, y - reach)
-    const row = y * width
-    let sum = 0
-    for (let x = 0; x < Math.min(reach, width); x++) sum += columns[x]!
-    for (let x = 0; x < width; x++) {
-      if (x + reach < width) sum += columns[x + reach]!
-      if (x > reach) sum -= columns[x - reach - 1]!
-      const area = rows * (Math.min(width, x + reach + 1) - Math.max(0, x - reach))
-      const differs = grey[row + x]! * area - sum
-      if (isLight) {
-        if (differs > INK_MIN * area && differs > (255 * area - sum) * (1 - INK_RATIO))
-          ink[row + x] = 1
-      } else if (-differs > INK_MIN * area && -differs > sum * (1 - INK_RATIO)) ink[row + x] = 1
-    }
-  }
-  return ink
-}
-
-interface Mark {
-  left: number
-  top: number
-  right: number
-  bottom: number
-  area: number
-}
-
-/** Connected ink by runs and union of runs (8-connected); undefined when there are too many. */
-function marksOf(ink: Uint8Array, width: number, height: number): Mark[] | undefined {
-  const begins: number[] = []
-  const ends: number[] = []
-  const parents: number[] = []
-  const rows: number[] = []
-  const root = (run: number): number => {
-    while (parents[run] !== run) run = parents[run] = parents[parents[run]!]!
-    return run
-  }
-  let above = 0
-  let aboveEnd = 0
-  for (let y = 0; y < height; y++) {
-    const first = begins.length
-    for (let x = 0, at = y * width; x < width; x++, at++) {
-      if (ink[at] === 0) continue
-      const begin = x
-      while (x < width && ink[at] === 1) {
-        x++
-        at++
-      }
-      const run = begins.length
-      begins.push(begin)
-      ends.push(x)
-      rows.push(y)
-      parents.push(run)
-      while (above < aboveEnd && ends[above]! < begin) above++
-      for (let other = above; other < aboveEnd && begins[other]! <= x; other++) {
-        const a = root(other)
-        const b = root(run)
-        if (a !== b) parents[Math.max(a, b)] = Math.min(a, b)
-      }
-    }
-    if (begins.length > RUNS_MAX) return undefined
-    above = first
-    aboveEnd = begins.length
-  }
-  const marks: Mark[] = []
-  const markOf = new Int32Array(begins.length).fill(-1)
-  for (let run = 0; run < begins.length; run++) {
-    const key = root(run)
-    const [left, right, y] = [begins[run]!, ends[run]!, rows[run]!]
-    const mark = marks[markOf[key]!]
-    if (!mark) {
-      markOf[key] = marks.length
-      marks.push({ left, top: y, right, bottom: y + 1, area: right - left })
-    } else {
-      if (left < mark.left) mark.left = left
-      if (right > mark.right) mark.right = right
-      mark.bottom = y + 1
-      mark.area += right - left
-    }
-  }
-  return marks
 }
 
 /** Letters, or a word of letters that touch; no dots, rules, frames or filled areas. */
@@ -267,6 +172,7 @@ interface Chain {
   rising: number
   /** Letters of long and varied rows. */
   sure: number
+  blocks: number
 }
 
 /** How far the next letter may begin, in heights; how much it may differ in height and foot. */
@@ -319,6 +225,7 @@ function chain(marks: Mark[]): Chain {
   const gaps: number[] = []
   let rising = 0
   let sure = 0
+  let blocks = 0
   const leans: Array<[lean: number, length: number]> = []
   const taken = new Set<Mark>()
   for (const mark of marks) {
@@ -330,7 +237,8 @@ function chain(marks: Mark[]): Chain {
     }
     if (row.length < ROW_MIN || !isRow(row)) continue
     rising += risingIn(row)
-    if (row.length >= ROW_SURE && isVaried(row)) sure += row.length
+    if (areBlocks(row)) blocks += row.length
+    else if (row.length >= ROW_SURE && isVaried(row)) sure += row.length
     for (const [i, letter] of row.entries()) {
       heights.push(letter.bottom - letter.top)
       if (i > 0)
@@ -346,14 +254,30 @@ function chain(marks: Mark[]): Chain {
     skew: (Math.atan(weightedMedian(leans)) * 180) / Math.PI,
     rising,
     sure,
+    blocks,
   }
 }
 
-/** Letters differ in their ink; windows of a house and meshes of a cloth hardly do. */
+/** Letters differ in their ink; meshes of a cloth hardly do. */
 function isVaried(row: readonly Mark[]): boolean {
-  const mean = row.reduce((sum, { area }) => sum + area, 0) / row.length
-  const square = row.reduce((sum, { area }) => sum + (area - mean) ** 2, 0) / row.length
-  return Math.sqrt(square) > mean * 0.2
+  return spreadOf(row.map(({ area }) => area)) > 0.2
+}
+
+/** Windows of a house fill their frames by 0.74 to 0.82 and are of one height; letters fill theirs by 0.2 to 0.66. */
+function areBlocks(row: readonly Mark[]): boolean {
+  const heights = row.map(({ top, bottom }) => bottom - top)
+  if (spreadOf(heights) > 0.02) return false
+  const fills = row.map(
+    ({ left, top, right, bottom, area }) => area / ((right - left) * (bottom - top)),
+  )
+  return fills.reduce((sum, fill) => sum + fill, 0) > row.length * 0.7
+}
+
+/** Standard deviation over the mean. */
+function spreadOf(values: readonly number[]): number {
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length
+  const square = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length
+  return Math.sqrt(square) / mean
 }
 
 /** Most feet of a row of letters stand on one line; marks of a texture stand anywhere. */

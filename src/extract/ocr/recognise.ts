@@ -46,6 +46,7 @@ const CONFIDENCE_NOISE = 25
 /**
  * @param pixelsMax most pixels given to the engine
  * @param msLeft deadline for everything done to this picture
+ * @param isForced reads whatever a look says: to measure what looking saves
  * @returns undefined when the deadline passed before anything was read
  * @throws {PipelineError} `E_OCR_LANGUAGE` · @throws {EngineFault} when the engine failed
  */
@@ -54,12 +55,13 @@ export async function recognise(
   settings: OcrSettings,
   pixelsMax: number,
   msLeft: number,
+  isForced = false,
 ): Promise<Recognised | undefined> {
   const ends = performance.now() + msLeft
   const picture = stretched(original)
   if (!picture) return nothing(original)
   const look = lookAt(picture)
-  if (!mayHoldText(picture, look)) return nothing(original)
+  if (!isForced && !mayHoldText(picture, look)) return nothing(original)
 
   const isSquare = settings.languages.some((language) => SQUARE.test(language))
   const read = async (prepared: Prepared, by: OcrSettings): Promise<Reading | undefined> => {
@@ -106,6 +108,12 @@ export async function recognise(
     },
     engine: best.engine,
   }
+}
+
+/** Whether a look at a picture, perhaps at a smaller copy of it, is enough to say that it is blank or a photograph. */
+export function isTextless(original: Picture): boolean {
+  const picture = stretched(original)
+  return !picture || !mayHoldText(picture, lookAt(picture))
 }
 
 /** The way up that the look suggests, then its opposite; where the look may err, the picture as it is comes first. */
