@@ -31,7 +31,7 @@ import { placeOf, type Place } from './sweep/place.js'
 import { SweepProcess } from './sweep/process.js'
 import type { ReExtractOptions, ReExtractReport } from './sweep/re-extract.js'
 import { Sweeper, type SweepOptions, type SweepReport } from './sweep/sweep.js'
-import type { Sweeping } from './sweep/sweeping.js'
+import type { Call, Sweeping } from './sweep/sweeping.js'
 import type { VerifyReport } from './sweep/verify.js'
 import { watchVault } from './sweep/watch.js'
 import { readMessage } from './vault/read.js'
@@ -172,25 +172,32 @@ class OpenedMail implements Mail {
     full = false,
     yieldMs,
   }: SweepOptions = {}): Promise<SweepReport> {
+    const reports: SweepReport[] = []
+    for (const vault of this.#vaults) {
+      if (signal?.aborted && reports.length > 0) break
+      const call = { name: 'sweep', full, ...(yieldMs && { yieldMs }) } as const
+      reports.push(await this.#sweepMending(vault, call, signal, onProgress))
+    }
+    return reports.reduce(together)
+  }
+
+  /** A sweep that meets damage is made again: whoever opens the index next sets the damaged file aside and makes it anew. */
+  async #sweepMending(
+    vault: Opened,
+    call: Extract<Call, { name: 'sweep' }>,
+    signal: AbortSignal | undefined,
+    onProgress: SweepOptions['onProgress'],
+  ): Promise<SweepReport> {
     this.#sweeps++
     try {
-      const reports: SweepReport[] = []
-      for (const vault of this.#vaults) {
-        if (signal?.aborted && reports.length > 0) break
-        const call = { name: 'sweep', full, ...(yieldMs && { yieldMs }) } as const
-        const perform = async () => this.#sweeping(vault).perform(call, signal, onProgress)
-        reports.push(
-          await perform().catch(async (error: unknown) => {
-            const isDamage = error instanceof PipelineError && error.code === 'E_INDEX_DAMAGED'
-            if (!isDamage || this.#sweeps > 1 || signal?.aborted) throw error
-            // Met in mid-sweep: the next to open it sets the damaged file aside and makes it anew.
-            await vault.sweeping?.close().catch(() => {})
-            vault.sweeping = undefined
-            return perform()
-          }),
-        )
-      }
-      return reports.reduce(together)
+      const perform = async () => this.#sweeping(vault).perform(call, signal, onProgress)
+      return await perform().catch(async (error: unknown) => {
+        const isDamage = error instanceof PipelineError && error.code === 'E_INDEX_DAMAGED'
+        if (!isDamage || this.#sweeps > 1 || signal?.aborted) throw error
+        await vault.sweeping?.close().catch(() => {})
+        vault.sweeping = undefined
+        return perform()
+      })
     } finally {
       this.#sweeps--
     }
@@ -204,13 +211,17 @@ class OpenedMail implements Mail {
 
   async watch(options: WatchOptions): Promise<void> {
     await Promise.all(
-      this.#vaults.map((vault) =>
-        watchVault(vault.root, this.#sweeping(vault), {
+      this.#vaults.map((vault) => {
+        // A vault that is not there from the beginning is an error, and not waited for.
+        this.#sweeping(vault)
+        return watchVault(vault.root, {
           ...options,
+          sweep: (call, onProgress) => this.#sweepMending(vault, call, options.signal, onProgress),
+          deliver: async (path) => this.#sweeping(vault).perform({ name: 'deliver', path }),
           folders: () => vault.reader.folders(),
           polls: vault.place.networkDisk !== undefined,
-        }),
-      ),
+        })
+      }),
     )
   }
 

@@ -144,34 +144,48 @@ export function explained<Result>(directory: string, run: () => Result): Result 
   try {
     return run()
   } catch (error) {
-    const code = codeOf(error)
-    if (isDamage(code)) {
-      for (const { name } of [INDEX, EXTRACTS]) suspect(join(directory, name))
-      throw new PipelineError(
-        'E_INDEX_DAMAGED',
-        `the index in ${directory} is damaged: run \`paperknife index\`, which sets the damaged file aside and rebuilds it`,
-        { cause: error },
-      )
-    }
-    if (code === 'SQLITE_FULL' || code === 'ENOSPC' || code === 'EDQUOT')
-      throw new PipelineError('E_DISK_FULL', `no space left for the index in ${directory}`, {
-        cause: error,
-      })
-    if (
-      /^SQLITE_(READONLY|CANTOPEN|PERM)/.test(code) ||
-      /^(EACCES|EROFS|EPERM|ENOENT|ENOTDIR)$/.test(code)
-    )
-      throw new PipelineError(
-        'E_INDEX_READONLY',
-        `the index in ${directory} cannot be written: choose another folder with --index`,
-        { cause: error },
-      )
-    if (/^SQLITE_(BUSY|LOCKED)/.test(code))
-      throw new PipelineError('E_INDEX_BUSY', `another process uses the index in ${directory}`, {
-        cause: error,
-      })
-    throw error
+    throw explanationOf(directory, error)
   }
+}
+
+/**
+ * What to throw instead of what SQLite or the file system threw: a PipelineError where a person can do something about it.
+ * After damage the files are checked by the next writer.
+ */
+export function explanationOf(directory: string, error: unknown): unknown {
+  const code = codeOf(error)
+  const because = { cause: error }
+  if (isDamage(code)) {
+    for (const { name } of [INDEX, EXTRACTS]) suspect(join(directory, name))
+    return new PipelineError(
+      'E_INDEX_DAMAGED',
+      `the index in ${directory} is damaged: run \`paperknife index\`, which sets the damaged file aside and rebuilds it`,
+      because,
+    )
+  }
+  if (code === 'SQLITE_FULL' || code === 'ENOSPC' || code === 'EDQUOT')
+    return new PipelineError('E_DISK_FULL', `no space left for the index in ${directory}`, because)
+  if (
+    /^SQLITE_(READONLY|CANTOPEN|PERM)/.test(code) ||
+    /^(EACCES|EROFS|EPERM|ENOENT|ENOTDIR)$/.test(code)
+  )
+    return new PipelineError(
+      'E_INDEX_READONLY',
+      `the index in ${directory} cannot be written: choose another folder with --index`,
+      because,
+    )
+  if (/^SQLITE_(BUSY|LOCKED)/.test(code))
+    return new PipelineError(
+      'E_INDEX_BUSY',
+      `another process uses the index in ${directory}`,
+      because,
+    )
+  return error
+}
+
+/** Whether an error was met in a file of this index that no writer has checked since. */
+export function isSuspect(directory: string): boolean {
+  return [INDEX, EXTRACTS].some(({ name }) => existsSync(join(directory, name) + SUSPECT))
 }
 
 /**
@@ -181,9 +195,13 @@ export function explained<Result>(directory: string, run: () => Result): Result 
 export function checkWhole(directory: string, { index, extracts }: WriterFiles): void {
   explained(directory, () => {
     for (const db of [index, extracts]) {
+      // Pages held in memory would hide what the disk has made of them.
+      db.pragma('shrink_memory')
       const found = db.pragma('quick_check(1)', { simple: true }) as string
       if (found !== 'ok') throw new Database.SqliteError(found, 'SQLITE_CORRUPT')
     }
+    for (const { name } of [INDEX, EXTRACTS])
+      rmSync(join(directory, name) + SUSPECT, { force: true })
   })
 }
 
@@ -193,7 +211,7 @@ export function codeOf(error: unknown): string {
     : ''
 }
 
-const isDamage = (code: string): boolean => /^SQLITE_(CORRUPT|NOTADB)/.test(code)
+export const isDamage = (code: string): boolean => /^SQLITE_(CORRUPT|NOTADB)/.test(code)
 
 /**
  * Makes a folder and those above it, owner-only, one by one: Node's recursive way says ENOENT for a read-only

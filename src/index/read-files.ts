@@ -56,17 +56,15 @@ export function openForReading(directory: string, exclusive = false): ReaderFile
 
 function openReadOnly(directory: string, kind: Kind, exclusive: boolean): Connection {
   const path = join(directory, kind.name)
-  if (!existsSync(path) || statSync(path).size === 0)
-    throw new PipelineError(
-      'E_INDEX_MISSING',
-      `no index in ${directory}: run \`paperknife index\` first`,
-    )
+  if (!existsSync(path) || statSync(path).size === 0) throw missing(directory)
   let db: Connection | undefined
   try {
     if (exclusive) foldLog(path)
     db = openAsItLies(path, exclusive)
     const version = db.pragma('user_version', { simple: true }) as number
     const application = db.pragma('application_id', { simple: true })
+    // Its writer has made the file and is about to put the tables in.
+    if (application === 0 && version === 0) throw missing(directory)
     if (application !== kind.application || version === 0)
       throw new PipelineError('E_INDEX_DAMAGED', `${path} is no index: run \`paperknife index\``)
     if (version > kind.version)
@@ -98,6 +96,13 @@ function openReadOnly(directory: string, kind: Kind, exclusive: boolean): Connec
       { cause: error },
     )
   }
+}
+
+function missing(directory: string): PipelineError {
+  return new PipelineError(
+    'E_INDEX_MISSING',
+    `no index in ${directory}: run \`paperknife index\` first`,
+  )
 }
 
 /** @throws what SQLite threw when neither the file nor a copy of it can be read */

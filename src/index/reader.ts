@@ -7,8 +7,10 @@ import { join } from 'node:path'
 import { Answers, type DescribedMessage, type Summary } from './answers.js'
 import type { Excerpt } from './excerpts.js'
 import { openForReading, type ReaderFiles } from './read-files.js'
+import { codeOf, explanationOf, isDamage } from './files.js'
 import type { Hit, SearchResult } from './hits.js'
 import type { SearchOptions } from './search.js'
+import { PipelineError } from '../part/errors.js'
 
 /** One who can be asked about a vault's index, wherever it is open. */
 export interface Reader {
@@ -40,28 +42,48 @@ export class IndexReader implements Reader {
   }
 
   async search(typed: string, options: SearchOptions): Promise<SearchResult> {
-    return this.#open().search(typed, options)
+    return this.#ask((answers) => answers.search(typed, options))
   }
 
   async excerpts(hits: readonly Hit[]): Promise<Excerpt[]> {
-    return this.#open().excerpts(hits)
+    return this.#ask((answers) => answers.excerpts(hits))
   }
 
   async describe(what: string): Promise<DescribedMessage[]> {
-    return this.#open().describe(what)
+    return this.#ask((answers) => answers.describe(what))
   }
 
   async summary(): Promise<Summary> {
-    return this.#open().summary()
+    return this.#ask((answers) => answers.summary())
   }
 
   async folders(): Promise<string[]> {
-    return this.#open().folders()
+    return this.#ask((answers) => answers.folders())
   }
 
   close(): void {
     this.#opened?.files.close()
     this.#opened = undefined
+  }
+
+  /**
+   * What cannot be read is opened once more before it is called damaged: between the opening of a file and the first look at
+   * its log the writer may have put another pair in their place.
+   */
+  async #ask<T>(ask: (answers: Answers) => T | Promise<T>): Promise<T> {
+    for (let isFirst = true; ; isFirst = false) {
+      try {
+        return await ask(this.#open())
+      } catch (error) {
+        // Of an error of ours what is under it.
+        const cause = error instanceof PipelineError ? error.cause : error
+        const code = codeOf(cause)
+        if (!code.startsWith('SQLITE_')) throw error
+        this.close()
+        if (!isDamage(code)) throw cause === error ? explanationOf(this.#directory, error) : error
+        if (!isFirst) throw explanationOf(this.#directory, cause)
+      }
+    }
   }
 
   #open(): Answers {

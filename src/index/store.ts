@@ -16,6 +16,7 @@ import { Contents } from './contents.js'
 import {
   checkWhole,
   explained,
+  isSuspect,
   openForWriting,
   removeSetAside,
   type Connection,
@@ -255,6 +256,7 @@ function storeOver(files: WriterFiles, directory: string, messageChars: number):
       explained(directory, () => indexMeta.set(`own ${key}`, value))
     },
     answers: () => (answers ??= new Answers(directory, files)),
+    isSuspect: () => isSuspect(directory),
     check: () => checkWhole(directory, files),
     checkpoint: () => {
       index.pragma('wal_checkpoint(TRUNCATE)')
@@ -347,6 +349,8 @@ export interface Store {
   set(key: string, value: string): void
   /** Searches over the writer's own connections, for those who cannot open the files meanwhile. */
   answers(): Answers
+  /** Whether somebody (a reader, a call of ours) met damage in a file that was not checked since. */
+  isSuspect(): boolean
   /** Reads both files whole. @throws {PipelineError} E_INDEX_DAMAGED */
   check(): void
   /** Truncates the write-ahead logs, when no reader holds them. */

@@ -6,6 +6,7 @@ import { rmSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import { dirname } from 'node:path'
 import type { Answers } from '../index/answers.js'
+import { explanationOf } from '../index/files.js'
 import type { Hit } from '../index/hits.js'
 import { PipelineError } from '../part/errors.js'
 import { lineReader, makeRuntimeFolder, socketPaths, type Ask, type Reply } from './line.js'
@@ -29,7 +30,7 @@ export interface Answering {
  * @param answers asked anew for each question
  */
 export function answer(directory: string, answers: () => Answers): Answering {
-  const server = createServer((socket) => serve(socket, answers))
+  const server = createServer((socket) => serve(socket, directory, answers))
   server.maxConnections = MOST.connections
   // Nobody is kept alive by it.
   server.unref()
@@ -81,13 +82,13 @@ function listen(
   }
 }
 
-function serve(socket: Socket, answers: () => Answers): void {
+function serve(socket: Socket, directory: string, answers: () => Answers): void {
   const found = new Map<number, readonly Hit[]>()
   socket.setEncoding('utf8')
   socket.unref()
   socket.on('error', () => socket.destroy())
   const read = lineReader(MOST.line, (line) => {
-    void replyTo(line, answers, found).then((reply) => {
+    void replyTo(line, directory, answers, found).then((reply) => {
       if (!reply) socket.destroy()
       else if (!socket.destroyed) socket.write(`${JSON.stringify(reply)}\n`)
     })
@@ -99,6 +100,7 @@ function serve(socket: Socket, answers: () => Answers): void {
 
 async function replyTo(
   line: string,
+  directory: string,
   answers: () => Answers,
   found: Map<number, readonly Hit[]>,
 ): Promise<Reply | undefined> {
@@ -110,7 +112,8 @@ async function replyTo(
   }
   try {
     return { id: ask.id, answer: await answerTo(ask, answers(), found) }
-  } catch (error) {
+  } catch (thrown) {
+    const error = explanationOf(directory, thrown)
     const { name, message } = error as Error
     const code = error instanceof PipelineError ? error.code : undefined
     return { id: ask.id, error: { name, message, ...(code && { code }) } }

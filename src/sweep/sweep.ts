@@ -174,6 +174,8 @@ export class Sweeper implements Sweeping {
     const progress = new Throttle(options.onProgress)
     const { store } = this
     const vault = (this.#vault = await openMailStore(this.#root))
+    // A search met damage where no sweep looks; whoever opens the index next makes it anew.
+    if (store.isSuspect()) store.check()
     requeueStale(store.contents, this.#settings)
     if (this.#settings.ocr === false) leaveOcrLane(store.contents)
     this.#delivered.clear()

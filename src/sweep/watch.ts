@@ -8,7 +8,7 @@
 import { statSync, watch, type FSWatcher } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { Progress, SweepOptions, SweepReport } from './sweep.js'
-import type { Sweeping } from './sweeping.js'
+import type { Call } from './sweeping.js'
 
 const WATCH = {
   /** Changes that come together are one sweep. */
@@ -31,6 +31,12 @@ export interface WatchOptions extends SweepOptions {
   onAway?: (error: Error) => void
   /** It can be read again. */
   onBack?: () => void
+  sweep(
+    call: Extract<Call, { name: 'sweep' }>,
+    onProgress: (progress: Progress) => void,
+  ): Promise<SweepReport>
+  /** One message that arrived while a sweep is at work. */
+  deliver(path: string): Promise<unknown>
   /** Vault-relative paths of the folders that hold mail, as the index knows them after a sweep. */
   folders: () => Promise<readonly string[]>
   /** On a network disk: the system tells of no changes there, and is not asked to. */
@@ -40,8 +46,7 @@ export interface WatchOptions extends SweepOptions {
 /** Resolves when `signal` fires. @throws what a sweep throws, except while the vault cannot be read: then it waits */
 export async function watchVault(
   root: string,
-  sweeping: Sweeping,
-  { signal, folders, polls, ...options }: WatchOptions,
+  { signal, folders, polls, sweep, deliver, ...options }: WatchOptions,
 ): Promise<void> {
   const watchers = new Map<string, { watcher: FSWatcher; inode: number }>()
   const deliveries = new Set<Promise<unknown>>()
@@ -62,8 +67,7 @@ export async function watchVault(
     if (!isArrival || name === null || deliveries.size >= WATCH.deliveries) return
     const path = directory === '' ? name : `${directory}/${name}`
     if (!isFile(join(root, path))) return
-    const delivery: Promise<unknown> = sweeping
-      .perform({ name: 'deliver', path })
+    const delivery: Promise<unknown> = deliver(path)
       // Gone again, or not a mail after all: the next sweep sees what is there.
       .catch(() => {})
       .finally(() => deliveries.delete(delivery))
@@ -114,16 +118,12 @@ export async function watchVault(
       const began = performance.now()
       let phase: Progress['phase'] | undefined
       try {
-        const report = await sweeping.perform(
-          { name: 'sweep', full: options.full ?? false },
-          signal,
-          (progress) => {
-            // Folders are known now, and what follows may take hours.
-            if (progress.phase !== phase) void follow()
-            phase = progress.phase
-            options.onProgress?.(progress)
-          },
-        )
+        const report = await sweep({ name: 'sweep', full: options.full ?? false }, (progress) => {
+          // Folders are known now, and what follows may take hours.
+          if (progress.phase !== phase) void follow()
+          phase = progress.phase
+          options.onProgress?.(progress)
+        })
         if (isAway) options.onBack?.()
         isAway = false
         options.onReport?.(report)

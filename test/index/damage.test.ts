@@ -1,5 +1,6 @@
 import {
   copyFileSync,
+  existsSync,
   mkdtempSync,
   rmSync,
   truncateSync,
@@ -11,6 +12,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
+import { IndexReader } from '../../src/index/reader.js'
 import { openForReading } from '../../src/index/read-files.js'
 import { Searcher } from '../../src/index/search.js'
 import { plant } from './planted.js'
@@ -64,4 +66,28 @@ test('an index that is missing, cut short or overwritten is an error and never "
     }
     await expect(search()).rejects.toMatchObject({ code: 'E_INDEX_DAMAGED' })
   }
+})
+
+test('damage met by what status and explain ask is told as damage, and the next writer looks at the files', async () => {
+  const folder = copyOfIndex()
+  const path = join(folder, 'index.db')
+  const file = openSync(path, 'r+')
+  const noise = Buffer.alloc(statSync(path).size - 8_192 * 12, 0xa5)
+  writeSync(file, noise, 0, noise.length, 8_192 * 12)
+  closeSync(file)
+  const reader = new IndexReader(folder)
+  try {
+    for (const ask of [() => reader.summary(), () => reader.describe('x'), () => reader.folders()])
+      await ask().then(
+        () => undefined,
+        (error: unknown) => expect(error).toMatchObject({ code: 'E_INDEX_DAMAGED' }),
+      )
+    await expect(reader.summary()).rejects.toMatchObject({
+      code: 'E_INDEX_DAMAGED',
+      message: expect.stringContaining('paperknife index') as string,
+    })
+  } finally {
+    reader.close()
+  }
+  expect(existsSync(`${path}.suspect`)).toBe(true)
 })

@@ -251,3 +251,24 @@ test.each(['inline', 'process'] as const)(
   },
   60_000,
 )
+
+test.each(['inline', 'process'] as const)(
+  'damage that only a search meets is mended by the next sweep of a host that had the index open (%s)',
+  async (sweeper) => {
+    fill()
+    mail = await vault.open({ sweeper })
+    await mail.sweep()
+    const file = vault.path('.paperknife/index.db')
+    const bytes = readFileSync(file)
+    bytes.fill(0xa5, 8_192 * 12)
+    writeFileSync(file, bytes)
+    const other = await vault.open()
+    await expect(other.status()).rejects.toMatchObject({ code: 'E_INDEX_DAMAGED' })
+    expect((await mail.sweep()).setAside).toHaveLength(1)
+    expect(await other.status()).toMatchObject({ messages: FOLDERS * EACH })
+    await other.close()
+    expect(await found()).toBe(FOLDERS * EACH)
+    expect((await mail.verify()).differences).toEqual([])
+  },
+  60_000,
+)
