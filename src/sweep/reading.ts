@@ -38,6 +38,11 @@ export interface ReadingOptions {
 
 /** Candidates fetched at one time; contents of one message stand together in them. */
 const FETCH = 64
+/**
+ * Tasks handed on beyond the threads of a lane, so that the next lies ready when a thread is done. None for pages: they take
+ * seconds each, and a task handed on is no longer held back by a pause, nor by text that came meanwhile.
+ */
+const AHEAD = { text: 1, ocr: 0 } as const
 /** Longest that a finished content waits to be recorded while its task goes on. */
 const RECORD_MS = 100
 /** How often text that became due is looked for while pages are recognised. */
@@ -103,8 +108,7 @@ export class Reading {
       const waiting = new Map(due.map((row) => [row.hash, row]))
       for (const row of due) {
         if (!waiting.has(row.hash)) continue
-        // One task more than threads: the next lies ready when a thread is done.
-        if (this.#inFlight[lane].size > pool.threads(lane)) return false
+        if (this.#inFlight[lane].size >= pool.threads(lane) + AHEAD[lane]) return false
         await gate?.()
         if (signal?.aborted) return false
         this.#begin(row, waiting, lane)

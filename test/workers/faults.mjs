@@ -1,6 +1,7 @@
 // A fault extractor for tests: does what the document's first line says. Reached only through the
 // pool option `faults` or the variable PAPERKNIFE_FAULTS; it stands in no table.
 import { appendFileSync } from 'node:fs'
+import { threadId } from 'node:worker_threads'
 
 const PREFIX = 'FAULT '
 
@@ -71,6 +72,13 @@ const FAULTS = {
     await new Promise((resolve) => setTimeout(resolve, Number(ms)))
     sink.line(`read after ${ms} ms`)
   },
+  /** So many pages that only the OCR lane can read, for so long. */
+  scan: async (sink, pages, ms, _name, { lane, budget }) => {
+    if (lane !== 'ocr') return budget.leaveForOcr(Number(pages))
+    await new Promise((resolve) => setTimeout(resolve, Number(ms)))
+    budget.ocrPages += Number(pages)
+    sink.line(`${pages} pages recognised`)
+  },
   fetch: (sink, url) => fetch(url),
   text: (sink, ...words) => sink.line(words.join(' ')),
 }
@@ -93,11 +101,13 @@ export default {
       types: [],
       extensions: [],
       lane: 'text',
-      extract: async (_source, sink) => {
+      extract: async (_source, sink, context) => {
         // What was begun, for tests that count readings over several processes.
-        if (process.env.PAPERKNIFE_FAULTS_LOG)
-          appendFileSync(process.env.PAPERKNIFE_FAULTS_LOG, `${[name, ...rest].join(' ')}\n`)
-        await act(sink, ...rest)
+        const { PAPERKNIFE_FAULTS_LOG: log, PAPERKNIFE_FAULTS_THREADS: withThread } = process.env
+        const isLooked = name === 'scan' && context.lane !== 'ocr'
+        if (log && !isLooked)
+          appendFileSync(log, `${[name, ...rest, ...(withThread ? [threadId] : [])].join(' ')}\n`)
+        await act(sink, ...rest, context)
       },
     }
   },
