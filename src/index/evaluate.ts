@@ -21,8 +21,10 @@ export const EVERYTHING: Range = { lo: Number.MIN_SAFE_INTEGER, hi: Number.MAX_S
 
 const BATCH_FIRST = 512
 const BATCH_MAX = 16_384
-/** Phrases of a heavy leaf that are asked first; what they find bounds how far back the rest is asked. */
+/** Phrases of a leaf that are asked first, at most; what they find bounds how far back the rest is asked. */
 const FREQUENT = 24
+/** Nor is one asked first that has less than this share of the messages of those before it, when these fill a page. */
+const MINOR = 0.02
 /** Phrases asked at once, at most: each holds a page in each segment, and 192 at once took 2.5 times as long as in fours. */
 const HELPING = 48
 
@@ -34,12 +36,34 @@ const COST = {
   statement: 12,
   /** A matching row that is read and refused. */
   row: 0.15,
+  /** The same where the other side is a set, a member of that, and a row of the message table looked up by its id. */
+  posting: 0.08,
+  member: 0.06,
+  lookup: 1,
 }
 /** Stands for "many, but it can give ids": an index that holds more rows than are counted; a scan. */
 const MANY = 1e10
 const SCAN = 1e14
 /** Rows counted at most to find the rarer side, and sorted at most. */
 const COUNTED_MAX = 30_000
+/** Rows counted first where the other side is words. */
+const LOOKED_AT = 4_096
+
+/** So much further back is looked than the known shares say, so that one stretch is enough. */
+const AHEAD = 1.06
+
+/** A condition on rows that few meet, and a MATCH expression, as one driver. */
+interface Pair {
+  readonly of: readonly Node[]
+  readonly test: RowTest
+  /** Whether an index gives its rows by date; else their set is the same for every stretch. */
+  readonly isInOrder: boolean
+  /** That meet the condition, or MANY. */
+  readonly rows: number
+  readonly match: string
+  /** Of all messages, that the expression finds, at most. */
+  readonly share: number
+}
 
 export class Evaluator {
   private readonly db: Database
@@ -69,6 +93,8 @@ export class Evaluator {
   newest(node: Node | null, range: Range, limit: number): number[] {
     if (limit <= 0 || range.lo > range.hi) return []
     if (!node) return this.all(range, limit)
+    if (node.kind === 'words' && firstHelping(node.leaf.phrases, limit) < node.leaf.phrases.length)
+      return this.heavy(node.leaf, range, limit)
     const match = matchOf(node)
     if (match !== null) return this.match(match, range, limit)
     switch (node.kind) {
@@ -93,7 +119,7 @@ export class Evaluator {
     let page: number[] = []
     let from = lo
     let left = leaf.phrases
-    for (let helping = FREQUENT; left.length > 0; helping = HELPING) {
+    for (let helping = firstHelping(left, limit); left.length > 0; helping = HELPING) {
       const some = left.slice(0, helping)
       const more = this.match(matchOfPhrases(some), { lo: from, hi }, limit)
       page = [...new Set([...page, ...more])].sort((a, b) => b - a).slice(0, limit)
@@ -242,13 +268,15 @@ export class Evaluator {
     const { lo } = bounds
     let { hi } = bounds
     if (lo > hi) return []
-    const { driver, others } = this.split(rest)
+    const { driver, others, pair } = this.split(rest, limit)
     const filter = joined('and', others)
     const found: number[] = []
     let batch = filter ? Math.max(BATCH_FIRST, Math.min(BATCH_MAX, Math.ceil(limit * 1.2))) : limit
     let seen = 0
     for (;;) {
-      const ids = this.newest(driver, { lo, hi }, batch)
+      const ids = pair
+        ? this.paired(pair, { lo, hi }, batch)
+        : this.newest(driver, { lo, hi }, batch)
       const kept = filter && this.matching(filter, ids)
       for (const id of ids) if (!kept || kept.has(id)) found.push(id)
       if (ids.length < batch || found.length >= limit) return found.slice(0, limit)
@@ -273,8 +301,13 @@ export class Evaluator {
   }
 
   /** Chooses who gives the ids: the part with the fewest messages, among those with an index. `null`: every message. */
-  private split(nodes: readonly Node[]): { driver: Node | null; others: Node[] } {
+  private split(
+    nodes: readonly Node[],
+    limit: number,
+  ): { driver: Node | null; others: Node[]; pair?: Pair } {
     const parts = grouped('and', nodes)
+    const pair = this.pairAmong(parts, limit)
+    if (pair) return { driver: null, others: parts.filter((part) => !pair.of.includes(part)), pair }
     let driver: Node | null = null
     let fewest = Number.POSITIVE_INFINITY
     for (const part of parts) {
@@ -285,6 +318,103 @@ export class Evaluator {
       }
     }
     return { driver, others: parts.filter((part) => part !== driver) }
+  }
+
+  private pairAmong(parts: readonly Node[], limit: number): Pair | undefined {
+    const words = parts.find((part) => matchOf(part) !== null)
+    if (!words) return undefined
+    // a few are counted first: mostly that is enough
+    for (const most of [LOOKED_AT, COUNTED_MAX]) {
+      const counted = parts
+        .filter((part) => part.kind === 'row')
+        .map((part) => ({ part, rows: this.countRows(part.test, most) }))
+        .filter(({ rows }) => rows < SCAN)
+        .sort((a, b) => a.rows - b.rows)
+      const [fewest] = counted
+      if (!fewest) return undefined
+      const pair = this.pairOf(fewest.part, Math.min(fewest.rows, MANY), most, words, limit)
+      if (pair || fewest.rows < most) return pair
+    }
+    return undefined
+  }
+
+  /** Both sides as one driver, where that costs less than the ids of one side looked up in the other. */
+  private pairOf(
+    row: Extract<Node, { kind: 'row' }>,
+    rows: number,
+    counted: number,
+    words: Node,
+    limit: number,
+  ): Pair | undefined {
+    const isInOrder = row.test.kind !== 'size'
+    if (rows >= MANY && !isInOrder) return undefined
+    const messages = this.estimate(words)
+    const all = this.messages()
+    const share = Math.min(1, messages / all)
+    // how many of each side are met until the page is full
+    const postings = Math.min(messages, (limit * all) / Math.min(rows, counted))
+    const members = Math.min(rows, limit / share)
+    const paired = postings * COST.posting + (isInOrder ? members : rows) * COST.member
+    const singly = members * (phrasesIn(words) * COST.phrase + COST.statement)
+    if (paired > Math.min(postings * COST.lookup, singly)) return undefined
+    const match = matchOf(words) as string
+    return { of: [row, words], test: row.test, isInOrder, rows, match, share }
+  }
+
+  /** The newest ids that a condition on rows allows and a MATCH expression finds, in one statement for each stretch of time. */
+  private paired(pair: Pair, { lo, hi }: Range, limit: number): number[] {
+    const { where, values, index } = conditionOf(pair.test)
+    const allowed = `FROM message ${index} WHERE ${where} AND id BETWEEN ? AND ?`
+    // the plus keeps the set a filter: FTS5 would run the MATCH again for each of its members
+    const both = this.statement(
+      `SELECT rowid FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ? AND +rowid IN (SELECT id ${allowed})
+       ORDER BY rowid DESC LIMIT ?`,
+    )
+    const found: number[] = []
+    let { share } = pair
+    for (let top = hi, seen = 0; ;) {
+      const rows = Math.ceil(((limit - found.length) * AHEAD) / share)
+      const last =
+        pair.isInOrder && rows < pair.rows
+          ? this.nth(allowed, values, { lo, hi: top }, rows)
+          : undefined
+      const from = last ?? lo
+      const range = [BigInt(from), BigInt(top)]
+      found.push(
+        ...both.all(pair.match, ...range, ...values, ...range, BigInt(limit - found.length)),
+      )
+      if (last === undefined || found.length >= limit) return found
+      seen += rows
+      // nothing found so far: everything is looked at next
+      share = found.length / seen
+      top = from - 1
+    }
+  }
+
+  /** The id of a row so far down, newest first. */
+  private nth(
+    allowed: string,
+    values: readonly unknown[],
+    { lo, hi }: Range,
+    rows: number,
+  ): number | undefined {
+    return this.statement(`SELECT id ${allowed} ORDER BY id DESC LIMIT 1 OFFSET ?`).get(
+      ...values,
+      BigInt(lo),
+      BigInt(hi),
+      BigInt(rows),
+    )
+  }
+
+  /** Rows of the word table, from its record of averages. */
+  private messages(): number {
+    const record = this.db.prepare('SELECT block FROM words_data WHERE id = 1').pluck().get()
+    let value = 0
+    for (const byte of (record as Buffer | undefined) ?? []) {
+      value = value * 128 + (byte & 127)
+      if (byte < 128) break
+    }
+    return Math.max(1, value)
   }
 
   /** Messages a node matches at most, roughly; infinite when it cannot give ids by itself. */
@@ -304,13 +434,14 @@ export class Evaluator {
   }
 
   /** Counts through an index, up to a cap, so that looking costs less than it saves. */
-  private countRows(test: RowTest): number {
+  private countRows(test: RowTest, inOrderMax = COUNTED_MAX): number {
     const condition = conditionOf(test)
     if (!condition.index) return SCAN
+    const most = test.kind === 'size' ? COUNTED_MAX : inOrderMax
     const rows = this.statement(
-      `SELECT count(*) FROM (SELECT 1 FROM message ${condition.index} WHERE ${condition.where} LIMIT ${COUNTED_MAX})`,
+      `SELECT count(*) FROM (SELECT 1 FROM message ${condition.index} WHERE ${condition.where} LIMIT ${most})`,
     ).get(...condition.values)
-    return (rows ?? 0) < COUNTED_MAX ? (rows ?? 0) : MANY
+    return (rows ?? 0) < most ? (rows ?? 0) : MANY
   }
 
   private rows(test: RowTest, range: Range, limit: number): number[] {
@@ -392,6 +523,16 @@ function grouped(kind: 'and' | 'or', nodes: readonly Node[]): Node[] {
   // a negation needs something to be taken from
   const together = words.length > 0 ? joined(kind, [...words, ...refused]) : null
   return together ? [together, ...others] : [...refused, ...others]
+}
+
+/** Phrases (most frequent first) that are asked first: a rare one opens its cursors in vain where the others fill the page. */
+function firstHelping(phrases: readonly Phrase[], limit: number): number {
+  let messages = 0
+  for (const [i, phrase] of phrases.slice(0, FREQUENT).entries()) {
+    if (messages >= 2 * limit && phrase.messages < messages * MINOR) return i
+    messages += phrase.messages
+  }
+  return phrases.length > HEAVY ? FREQUENT : phrases.length
 }
 
 /** Phrases of a node, each of which opens a cursor. */

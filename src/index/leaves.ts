@@ -226,6 +226,7 @@ export class Vocabulary {
     const grams = this.gramsOf.all(part, part + LAST, LEAF_LIMITS.grams + 1)
     const isCut = grams.length > LEAF_LIMITS.grams
     const some = grams.slice(0, LEAF_LIMITS.grams)
+    if (some.length === 0) return NONE
     return this.candidates(some.map(quote).join(' OR '), part, mask, limit, isCut)
   }
 
@@ -246,19 +247,22 @@ export class Vocabulary {
         ? [grams.at(-4), grams.at(-1)].map((gram) => quote(gram ?? '')).join(' AND ')
         : all
     const isFew = this.isMany.get(few) === undefined
-    return this.candidates(isFew ? few : all, part, mask, limit)
+    const isMany = !isFew && (few === all || this.isMany.get(all) !== undefined)
+    return this.candidates(isFew ? few : all, part, mask, limit, false, isMany)
   }
 
-  /** @param isPart the expression does not find all there are */
+  /**
+   * @param isPart the expression does not find all there are
+   * @param isMany it finds more than are looked at
+   */
   private candidates(
     expression: string,
     part: string,
     mask: number,
     limit: number,
     isPart = false,
+    isMany = this.isMany.get(expression) !== undefined,
   ): Terms {
-    if (expression === '') return NONE
-    const isMany = this.isMany.get(expression) !== undefined
     if (!isMany) {
       return cutAt(limit, isPart, (most) => this.some.all(expression, mask, part, most))
     }

@@ -66,8 +66,7 @@ export function setMatched(
       const others = leaf.mask & (possible[i] as number) & ~columns
       return (others & (unknown | (matched[i] as number))) === 0
     })
-  const asked: Array<{ columns: number; phrases: readonly Phrase[]; places: readonly number[] }> =
-    []
+  const asked: Asked[] = []
   for (const field of MATCHED_FIELDS) {
     const columns = FIELD_MASKS[field]
     const words = wanted.filter((word) => word.leaf.mask & columns)
@@ -97,7 +96,7 @@ export function setMatched(
       unknown &= ~columns
     } else asked.push({ columns, phrases, places })
   }
-  for (const { columns, phrases, places } of asked) {
+  for (const { columns, phrases, places } of withoutVain(evaluator, asked, hits)) {
     const left = new Set(places.filter((i) => isLeft(i, columns)))
     const ids = places.filter((i) => !left.has(i)).map((i) => (hits[i] as Hit).id)
     const found = evaluator.phrasesAmong(phrases, columns, ids)
@@ -109,6 +108,44 @@ export function setMatched(
     hit.matched = MATCHED_FIELDS.filter((field) => (matched[i] as number) & FIELD_MASKS[field])
     hit.attachmentOnly = hit.matched.length === 1 && hit.matched[0] === 'attachments'
   }
+}
+
+/** A field that is asked of the word table, for some of the hits. */
+interface Asked {
+  readonly columns: number
+  readonly phrases: readonly Phrase[]
+  readonly places: readonly number[]
+}
+
+/**
+ * Of pairs of characters no vocabulary says where they stand, and asking for them in a field that holds none reads
+ * every message that has them: one token of each is asked of all fields but the body together, and only what that
+ * finds is asked field by field.
+ */
+function withoutVain(
+  evaluator: Evaluator,
+  asked: readonly Asked[],
+  hits: readonly Hit[],
+): readonly Asked[] {
+  const isVain = ({ columns, phrases }: Asked): boolean =>
+    columns !== FIELD_MASKS.body && phrases.every(({ messages }) => messages === Infinity)
+  const some = asked.filter(isVain)
+  const phrases = [...new Set(some.flatMap((one) => one.phrases))]
+  if (some.length < 2 && phrases.every(({ tokens }) => tokens.length === 1)) return asked
+  const places = new Set(some.flatMap((one) => one.places))
+  const found = evaluator.phrasesAmong(
+    phrases.map((phrase) => ({
+      ...phrase,
+      tokens: [phrase.tokens[phrase.tokens.length >> 1] as string],
+    })),
+    some.reduce((columns, one) => columns | one.columns, 0),
+    [...hits.keys()].filter((i) => places.has(i)).map((i) => (hits[i] as Hit).id),
+  )
+  return asked.map((one) =>
+    isVain(one)
+      ? { ...one, places: one.places.filter((i) => found.has((hits[i] as Hit).id)) }
+      : one,
+  )
 }
 
 const HEAD_COLUMNS = [

@@ -71,7 +71,7 @@ function expectPlan(sql: string): void {
     // small tables and lists of the query itself may be read whole, and an index up to a cap
     else if (/^SCAN /.test(detail)) {
       expect(shown).toMatch(
-        /^SCAN (folder|tally|message USING INDEX[^]*LIMIT 30000|json_each|CONSTANT ROW|\(subquery|t\b|gram_count|meta|(found|near)$)/m,
+        /^SCAN (folder|tally|message USING INDEX[^]*LIMIT (?:30000|4096)|json_each|CONSTANT ROW|\(subquery|t\b|gram_count|meta|(found|near)$)/m,
       )
     }
     // sorting: terms of one word, sizes (at most some ten thousand, counted before), never messages by date
