@@ -3,19 +3,12 @@
  *
  * Not responsible for: opening them for the writer (files.ts).
  */
-import {
-  chmodSync,
-  copyFileSync,
-  existsSync,
-  mkdtempSync,
-  rmSync,
-  statfsSync,
-  statSync,
-} from 'node:fs'
+import { chmodSync, copyFileSync, existsSync, rmSync, statfsSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { PipelineError } from '../part/errors.js'
+import { temporaryFolder } from '../part/temporary.js'
 import { codeOf, EXTRACTS, INDEX, isFoldedAlike, type Connection, type Kind } from './files.js'
 
 export interface ReaderFiles {
@@ -170,7 +163,7 @@ function copyElsewhere(path: string): string | undefined {
   const bytes = statSync(path).size + (logged ? statSync(`${path}-wal`).size : 0)
   const { bavail, bsize } = statfsSync(tmpdir())
   if (bavail * bsize < bytes * 2) return undefined
-  const folder = mkdtempSync(join(tmpdir(), 'paperknife-'))
+  const folder = temporaryFolder()
   const copy = join(folder, basename(path))
   copyFileSync(path, copy)
   if (logged) copyFileSync(`${path}-wal`, `${copy}-wal`)

@@ -2,12 +2,12 @@
  * Language data on this machine: a folder of the operator's, then the npm packages
  * `@tesseract.js-data/<language>`. Nothing is ever fetched.
  */
-import { copyFileSync, mkdtempSync, readdirSync, rmSync, existsSync, symlinkSync } from 'node:fs'
+import { copyFileSync, readdirSync, rmSync, existsSync, symlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import os from 'node:os'
 import path from 'node:path'
 import { PipelineError } from '../../part/errors.js'
 import type { OcrSettings } from '../../part/settings.js'
+import { temporaryFolder } from '../../part/temporary.js'
 
 const require = createRequire(import.meta.url)
 /** Integer weights of the best models: a third of the bytes of `4.0.0`, as accurate (libraries measured at 200 dpi). */
@@ -69,7 +69,7 @@ export function checkLanguages(settings: OcrSettings): void {
 
 /**
  * Runs `use` with one folder that holds the data of all languages: the package's own for one
- * language, else a private folder of links that is removed afterwards.
+ * language, else a private folder of links that is removed afterwards, by the next process should this one be killed meanwhile.
  */
 export async function withLanguageFolder<T>(
   settings: OcrSettings,
@@ -82,7 +82,7 @@ export async function withLanguageFolder<T>(
   if (folders.size === 1 && (isGzipped || files.every((file) => !file.endsWith('.gz'))))
     return use([...folders][0]!, isGzipped)
 
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'paperknife-ocr-'))
+  const folder = temporaryFolder()
   try {
     for (const [i, language] of settings.languages.entries()) {
       const link = path.join(folder, `${language}.traineddata.gz`) // read by its bytes, gzipped or not
