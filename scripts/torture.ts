@@ -1,18 +1,22 @@
 /**
  * `npm run torture -- --minutes N [--seed S]`: a vault that lives while its indexer is killed.
  *
- * Each round changes the mail (deliveries, flags, moves, deletions), starts `index`, or a host that sweeps in a process
- * of its own, and ends it (program, host or sweeping process) with SIGKILL at a random moment or at a named place between
- * two commits; now and then the disk is full, and now and then it harms what lies on the disk as a power cut or a bad
- * sector would. Then `index` runs to its end, and must agree with the vault (`verify`) and with an index
- * built afresh: the same messages, states, hits. A further run must read nothing.
+ * Each round changes the mail some times (deliveries, flags, moves, deletions), starts `index` after each, or a host that sweeps
+ * in a process of its own, and ends it (program, host or sweeping process) with SIGKILL at a random moment of the work or at a
+ * named place between two commits; now and then the disk is full, and now and then it harms what lies on the disk as a power
+ * cut or a bad sector would. No content that was settled may be read again meanwhile. Then `index` runs to its end, and must
+ * agree with the vault (`verify`) and, every third round, with an index built afresh: the same messages, states, hits. A further
+ * run must read nothing.
  */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import {
   appendFileSync,
+  copyFileSync,
   cpSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
+  readFileSync,
   readdirSync,
   renameSync,
   rmSync,
@@ -29,6 +33,7 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import Database from 'better-sqlite3'
 import { writeMaildir } from '../bench/index.js'
 import { PROGRAM } from '../bench/harness.js'
 import { openVault } from '../src/api.js'
@@ -81,6 +86,18 @@ function paperknife(command: string, ...words: string[]): Ended {
   })
 }
 
+/** What `index` took when it ran to its end, the last times; a random moment of the work lies within. */
+let usualMs = 1_500
+const moment = (): number => usualMs * (0.3 + 0.7 * dice.next())
+
+/** `index` to its end. */
+function indexed(at = index): Ended {
+  const began = performance.now()
+  const ended = paperknife('index', vault, '--index', at, ...RUN, '--json')
+  if (at === index) usualMs = (usualMs + performance.now() - began) / 2
+  return ended
+}
+
 /** Starts `index` and ends it. @returns how often a running process was killed */
 async function indexKilled(): Promise<number> {
   const atPlace = dice.next() < 0.4
@@ -89,10 +106,10 @@ async function indexKilled(): Promise<number> {
       stdio: 'ignore',
       env: {
         ...process.env,
-        ...(atPlace && { PAPERKNIFE_CRASH_AT: `${dice.one(CRASH_POINTS)}:${1 + dice.below(4)}` }),
+        ...(atPlace && { PAPERKNIFE_CRASH_AT: `${dice.one(CRASH_POINTS)}:${1 + dice.below(2)}` }),
       },
     }),
-    atPlace ? 60_000 : 150 + dice.below(2500),
+    atPlace ? 60_000 : moment(),
   )
   return ended === 'SIGKILL' ? 1 : 0
 }
@@ -130,21 +147,27 @@ async function hostKilled(): Promise<number> {
   host.stderr.on('data', (words: Buffer) => (said += words.toString()))
   let kills = 0
   let sweeping: number[] = []
-  for (let times = dice.below(4); times > 0; times--) {
-    await wait(300 + dice.below(1200))
-    sweeping = host.exitCode === null ? childrenOf(host.pid as number) : []
-    for (const pid of sweeping)
+  for (let times = dice.below(4); times > 0 && host.exitCode === null; times--) {
+    await Promise.race([closed, wait(moment() + 200)])
+    for (const pid of childrenOf(host.pid as number))
       if (isAlive(pid)) {
         process.kill(pid, 'SIGKILL')
         kills++
       }
   }
-  const mayEnd = dice.next() < 0.5
-  sweeping = childrenOf(host.pid as number)
-  if ((await endedBy(host, mayEnd ? 120_000 : dice.below(1500), closed)) === 'SIGKILL') {
+  const mayEnd = dice.next() < 0.3
+  const late = wait(mayEnd ? 120_000 : moment(), 'late', { ref: false })
+  if ((await Promise.race([closed, late])) === 'late') {
+    // Stopped first: one that is about to start another process would leave it unseen.
+    host.kill('SIGSTOP')
+    sweeping = childrenOf(host.pid as number)
+    host.kill('SIGKILL')
     kills++
     if (mayEnd) fail('a host whose sweeping process was killed did not end')
-  } else if (host.exitCode !== 0) fail(`a host ended with ${host.exitCode}: ${said.slice(-300)}`)
+  }
+  const by = await closed
+  if (by === null && host.exitCode !== 0)
+    fail(`a host ended with ${host.exitCode}: ${said.slice(-300)}`)
   // Without its host the sweeping process ends by itself, cleanly.
   for (let tries = 0; sweeping.some(isAlive); tries++) {
     if (tries === 300) {
@@ -157,6 +180,15 @@ async function hostKilled(): Promise<number> {
 }
 
 function childrenOf(pid: number): number[] {
+  try {
+    const told = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1')
+    return told
+      .split(' ')
+      .map(Number)
+      .filter((child) => child > 0)
+  } catch {
+    // Gone, or no Linux.
+  }
   const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' })
   return stdout
     .trim()
@@ -202,8 +234,9 @@ async function change(): Promise<void> {
   const box = dice.one(boxes)
   const names = readdirSync(cur(box)).filter((name) => !name.startsWith('.'))
   const name = dice.one(names)
-  switch (dice.below(4)) {
-    case 0: {
+  switch (dice.below(6)) {
+    case 0:
+    case 1: {
       const n = ++delivered
       const bytes = eml({
         from: 'Torture <torture@bench.example>',
@@ -226,7 +259,7 @@ async function change(): Promise<void> {
       writeFileSync(join(cur(box), `${1.7e9 + n}.T${n}.torture:2,`), bytes)
       break
     }
-    case 1:
+    case 2:
       if (name)
         renameSync(
           join(cur(box), name),
@@ -238,7 +271,7 @@ async function change(): Promise<void> {
           ),
         )
       break
-    case 2:
+    case 3:
       if (name) renameSync(join(cur(box), name), join(cur(dice.one(boxes)), name))
       break
     default:
@@ -277,6 +310,43 @@ function harm(): string | undefined {
   return name
 }
 
+/** Contents that came to an end, with the revision that their reading got. Undefined when the file cannot be read now. */
+function settled(): Map<string, number> | undefined {
+  const look = join(folder, 'look')
+  rmSync(look, { recursive: true, force: true })
+  mkdirSync(look)
+  // A copy: who opens the file itself puts its log in order.
+  for (const name of ['extracts.db', 'extracts.db-wal'])
+    if (existsSync(join(index, name))) copyFileSync(join(index, name), join(look, name))
+  try {
+    const db = new Database(join(look, 'extracts.db'), { fileMustExist: true })
+    try {
+      const rows = db
+        .prepare(
+          `SELECT hex(hash) AS hash, revision FROM content
+           WHERE state NOT IN ('pending', 'extracting', 'failed-transient', 'gave-up')`,
+        )
+        .all() as Array<{ hash: string; revision: number }>
+      return new Map(rows.map(({ hash, revision }) => [hash, revision]))
+    } finally {
+      db.close()
+    }
+  } catch {
+    return undefined
+  }
+}
+
+let settledBefore: Map<string, number> | undefined
+/** No content that was settled at the last look has been read again. */
+function lookForReadAgain(): void {
+  const now = settled()
+  for (const [hash, revision] of settledBefore ?? []) {
+    const other = now?.get(hash)
+    if (other !== undefined && other !== revision) fail(`content ${hash} was read again`)
+  }
+  settledBefore = now
+}
+
 /** Messages, states and hits, as they must be whatever happened on the way. */
 async function seen(at: string): Promise<string> {
   const mail = await openVault({ vault, index: at, ocr: false, sweeper: 'inline' })
@@ -293,6 +363,13 @@ async function seen(at: string): Promise<string> {
 
 let kills = 0
 let rounds = 0
+/** Contents that died in work so often that their next try was far, or none. */
+let forced = 0
+/** Milliseconds by what they went into. */
+const spent: Record<string, number> = {}
+const spend = (on: string, began: number): void => {
+  spent[on] = Math.round((spent[on] ?? 0) + performance.now() - began)
+}
 const failures: string[] = []
 const harms: Record<string, number> = {}
 function fail(what: string): void {
@@ -301,39 +378,47 @@ function fail(what: string): void {
 }
 
 try {
-  await writeMaildir(vault, 150, 0.4)
+  await writeMaildir(vault, 50, 0.4)
   for (const box of ['cur', '.Work/cur', '.Archive/cur'])
     cpSync(join(SAMPLE, box), cur(box.startsWith('.Archive') ? '.Archive' : ''), {
       recursive: true,
     })
   while (performance.now() < endsAt || (killsWanted > 0 && kills < killsWanted)) {
     rounds++
-    for (let n = dice.below(6); n > 0; n--) await change()
     let isHarmed = false
-    for (let n = 3 + dice.below(6); n > 0; n--) {
+    for (let n = 4 + dice.below(6); n > 0; n--) {
+      // Work enough that a random moment lies in it.
+      for (let changes = 2 + dice.below(8); changes > 0; changes--) await change()
       const way = dice.next()
-      if (way < 0.1) {
+      const began = performance.now()
+      if (way < 0.07) {
         if (indexFull()) harms['disk full'] = (harms['disk full'] ?? 0) + 1
-      } else kills += await (way < 0.4 ? hostKilled() : indexKilled())
-      if (dice.next() < 0.3) await change()
+      } else kills += await (way < 0.35 ? hostKilled() : indexKilled())
+      spend('kills', began)
+      lookForReadAgain()
       const harmed = harm()
-      if (harmed) harms[harmed] = (harms[harmed] ?? 0) + 1
-      isHarmed ||= harmed !== undefined
+      if (harmed === undefined) continue
+      harms[harmed] = (harms[harmed] ?? 0) + 1
+      isHarmed = true
+      if (harmed.startsWith('extracts.db')) settledBefore = undefined
     }
-    let last = paperknife('index', vault, '--index', index, ...RUN, '--json')
-    // What died in work is tried again when it is due; a forced round makes it due now.
-    if (last.status === 75)
-      last = paperknife(
-        're-extract',
-        vault,
-        '--index',
-        index,
-        '--state',
-        'failed-transient',
-        ...RUN,
-      )
-    if (last.status !== 0) fail(`index ended with ${last.status}: ${last.stderr.slice(-300)}`)
-    const again = paperknife('index', vault, '--index', index, ...RUN, '--json')
+    let began = performance.now()
+    const last = indexed()
+    // What died in work is tried again when it is due, and what died three times never; a forced round makes both due now.
+    const { contents = {} } = JSON.parse(
+      paperknife('status', vault, '--index', index, '--json').stdout || '{}',
+    ) as { contents?: Record<string, number> }
+    for (const state of ['failed-transient', 'gave-up'])
+      if ((contents[state] ?? 0) > 0) {
+        forced += contents[state] ?? 0
+        const read = paperknife('re-extract', vault, '--index', index, '--state', state, ...RUN)
+        if (read.status !== 0)
+          fail(`re-extract ended with ${read.status}: ${read.stderr.slice(-300)}`)
+      }
+    if (last.status !== 0 && last.status !== 75)
+      fail(`index ended with ${last.status}: ${last.stderr.slice(-300)}`)
+    lookForReadAgain()
+    const again = indexed()
     const report = JSON.parse(again.stdout.split('\n')[0] || '{}') as {
       contents?: Record<string, number>
       messages?: Record<string, number>
@@ -342,29 +427,40 @@ try {
       fail(`a further run read ${JSON.stringify(report.contents)}`)
     if (report.messages?.added !== 0 || report.messages.changed !== 0)
       fail(`a further run changed ${JSON.stringify(report.messages)}`)
+    spend('index', began)
+    began = performance.now()
     let verified = paperknife('verify', vault, '--index', index, '--json')
     // Harm inside a page that no run has needed is found by verify alone, which reads everything; the next
     // run then sets the file aside and rebuilds it.
     if (verified.status !== 0 && isHarmed && verified.stderr.includes('is damaged')) {
-      const rebuilt = paperknife('index', vault, '--index', index, ...RUN, '--json')
+      const rebuilt = indexed()
       if (rebuilt.status !== 0)
         fail(`rebuilding ended with ${rebuilt.status}: ${rebuilt.stderr.slice(-300)}`)
       verified = paperknife('verify', vault, '--index', index, '--json')
+      settledBefore = undefined
     }
     if (verified.status !== 0)
       fail(`verify: ${verified.stdout.slice(0, 500)}${verified.stderr.slice(0, 300)}`)
+    spend('verify', began)
+    began = performance.now()
     if (rounds % 3 === 1) {
       const fresh = join(folder, `fresh-${rounds}`)
-      const built = paperknife('index', vault, '--index', fresh, ...RUN)
+      const built = indexed(fresh)
       if (built.status !== 0)
         fail(`a fresh index ended with ${built.status}: ${built.stderr.slice(-300)}`)
-      const [lived, clean] = [await seen(index), await seen(fresh)]
-      if (lived !== clean) {
-        fail('the index differs from a fresh one')
-        appendFileSync(join(tmpdir(), 'paperknife-torture.log'), `${lived}\n${clean}\n`)
+      try {
+        const [lived, clean] = [await seen(index), await seen(fresh)]
+        if (lived !== clean) {
+          fail('the index differs from a fresh one')
+          appendFileSync(join(tmpdir(), 'paperknife-torture.log'), `${lived}\n${clean}\n`)
+        }
+      } catch (error) {
+        cpSync(index, join(folder, `unread-${rounds}`), { recursive: true })
+        fail(`an index that verify found whole cannot be read: ${(error as Error).stack}`)
       }
       rmSync(fresh, { recursive: true, force: true })
     }
+    spend('compare', began)
     console.error(
       `round ${rounds}, ${kills} kills, ${failures.length} failures, ${Math.max(0, Math.round((endsAt - performance.now()) / 1000))} s left`,
     )
@@ -373,5 +469,15 @@ try {
   if (failures.length === 0) rmSync(folder, { recursive: true, force: true })
   else console.error(`the vault and its index are left in ${folder}`)
 }
-console.log(JSON.stringify({ torture: rounds, seed: Number(values.seed), kills, harms, failures }))
+console.log(
+  JSON.stringify({
+    torture: rounds,
+    seed: Number(values.seed),
+    kills,
+    harms,
+    forced,
+    spent,
+    failures,
+  }),
+)
 process.exitCode = failures.length === 0 ? 0 : 1

@@ -3,6 +3,7 @@
  *
  * It lives as long as its host: a channel that closes ends it, cleanly.
  */
+import { constants, setPriority } from 'node:os'
 import type { Settings } from '../part/options.js'
 import { PipelineError } from '../part/errors.js'
 import { Sweeper } from './sweep.js'
@@ -12,6 +13,13 @@ import type { Call } from './sweeping.js'
 
 /** Looks at the memory that ending threads does not give back. */
 const WATCH = { everyMs: 1_000, times: 5, share: 1.1 } as const
+
+// Whatever a document does to the processor, the host comes first.
+try {
+  setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
+} catch {
+  // Where that is not allowed both have the same share.
+}
 
 let sweeper: Sweeper | undefined
 const running = new Map<number, AbortController>()
@@ -48,7 +56,7 @@ function open(place: Place, settings: Settings): void {
     sweeper = new Sweeper(place, settings)
     // A thread that cannot be ended, or memory that no thread holds: only the end of the process helps.
     // The host starts another one, which goes on from what is recorded.
-    sweeper.pool.onStuck = () => process.exit(70)
+    sweeper.pool.onStuck = leave
     watchMemory(settings.memoryBytesMax)
     tell({ kind: 'opened' })
   } catch (error) {
@@ -56,11 +64,16 @@ function open(place: Place, settings: Settings): void {
   }
 }
 
+function leave(): never {
+  sweeper?.pool.endChildren()
+  process.exit(70)
+}
+
 function watchMemory(memoryBytesMax: number): void {
   let times = 0
   setInterval(() => {
     times = process.memoryUsage.rss() > memoryBytesMax * WATCH.share ? times + 1 : 0
-    if (times >= WATCH.times) process.exit(70)
+    if (times >= WATCH.times) leave()
   }, WATCH.everyMs).unref()
 }
 

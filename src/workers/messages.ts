@@ -85,7 +85,10 @@ export interface ExtractedContent {
 export interface Errand {
   task: Task
   port: MessagePort
-  /** One Int32: NOT_BEGUN, PREPARING, or FIRST_ITEM + the index of the item in work. */
+  /**
+   * Two Int32: NOT_BEGUN, PREPARING, or FIRST_ITEM + the index of the item in work; and the id of the process that recognises a
+   * page for it, or 0.
+   */
   progress: SharedArrayBuffer
 }
 

@@ -198,7 +198,7 @@ export class WorkerPool {
     }
 
     const { port1, port2 } = new MessageChannel()
-    const progress = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
+    const progress = new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT)
     const running: Running = {
       task,
       port: port1,
@@ -255,6 +255,8 @@ export class WorkerPool {
       // The thread is gone or going. Nothing is concluded from the error but its words: name and code do not survive a thread.
       if (exit && !(await within(exit, WALLS.endMs))) this.onStuck?.()
       drain(running)
+      // What it started between the order to end and its end.
+      endChild(running)
       const stage = Atomics.load(running.progress, 0)
       fault = running.fault ?? {
         kind: 'died',
@@ -320,6 +322,11 @@ export class WorkerPool {
 
   #stopped(signal: AbortSignal | undefined): AbortSignal {
     return signal ? AbortSignal.any([signal, this.#closing.signal]) : this.#closing.signal
+  }
+
+  /** Ends the processes that recognise pages for its threads: for the last moment of this process. */
+  endChildren(): void {
+    for (const { running } of this.#slots) if (running) endChild(running)
   }
 
   /** Ends every running task as `interrupted` and every thread. Nothing is left that keeps the process alive. */
@@ -448,6 +455,7 @@ export class WorkerPool {
     if (!running || running.fault) return
     running.fault = { kind, item: itemOf(Atomics.load(running.progress, 0)), detail }
     running.end.abort()
+    endChild(running)
   }
 
   /** The clock's work: collects answers, measures items, guards memory. */
@@ -520,6 +528,17 @@ function residentBytes(pid: number | undefined): number | undefined {
     return Number(readFileSync(`/proc/${pid}/statm`, 'latin1').split(' ')[1]) * 4096
   } catch {
     return undefined
+  }
+}
+
+/** Ends the process that recognises a page for a thread which is ended. */
+function endChild({ progress }: Running): void {
+  const pid = Atomics.exchange(progress, 1, 0)
+  if (pid === 0) return
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It had ended by itself.
   }
 }
 

@@ -11,6 +11,9 @@ import { fileURLToPath } from 'node:url'
 import type { Answers, Task } from './messages.js'
 import type { Fault, PoolOptions, Threw } from './pool.js'
 
+/** Time for the process to end by itself once it was told to. */
+const END_MS = 1_000
+
 export interface ToQuarantine {
   options: PoolOptions
   task: Task
@@ -56,7 +59,9 @@ export function runQuarantined(
     let isEnded = false
     const stop = (): void => {
       fault = { kind: 'interrupted', item: 'preparing', detail: 'stopped' }
-      child.kill('SIGKILL')
+      // It ends what it has started, and then itself.
+      if (child.connected) child.disconnect()
+      setTimeout(() => child.kill('SIGKILL'), END_MS).unref()
     }
     signal?.addEventListener('abort', stop, { once: true })
     // One that never began (too many processes or open files) never exits either.

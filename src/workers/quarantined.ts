@@ -6,9 +6,10 @@ function tell(message: FromQuarantine): Promise<void> {
   return new Promise((resolve) => process.send?.(message, () => resolve()))
 }
 
+let pool: WorkerPool | undefined
 process.once('message', ({ options, task }: ToQuarantine) => {
   void (async () => {
-    const pool = new WorkerPool({ ...options, textThreads: 1, ocrThreads: 1 })
+    pool = new WorkerPool({ ...options, textThreads: 1, ocrThreads: 1 })
     const fault = await pool.run(
       task,
       (item, answer) => void tell({ kind: 'answer', item, answer }),
@@ -18,5 +19,8 @@ process.once('message', ({ options, task }: ToQuarantine) => {
   })()
 })
 // Ended by the one that started it, after the last word or in the middle.
-process.on('disconnect', () => process.exit(0))
+process.on('disconnect', () => {
+  pool?.endChildren()
+  process.exit(0)
+})
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {})

@@ -11,6 +11,7 @@ import { pathToFileURL } from 'node:url'
 import { workerData } from 'node:worker_threads'
 import type { ReadResult } from '../part/outcome.js'
 import type { Extractor } from '../extract/extractor.js'
+import { child as recognising } from '../extract/ocr/child.js'
 import type { Document } from '../extract/read.js'
 import type { Lane } from '../part/states.js'
 import {
@@ -77,6 +78,7 @@ process.on('unhandledRejection', onStray)
 
 export default async function perform({ task, port, progress }: Errand): Promise<Report> {
   const at = new Int32Array(progress)
+  recognising.onChange = (pid) => Atomics.store(at, 1, pid)
   suspect = undefined
 
   /** Does one item under the task's clock and answers it. */

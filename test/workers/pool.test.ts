@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -253,3 +253,54 @@ test('a file over partBytes is too large and never read', async () => {
   const { answer } = await read(open({ partBytes: 1_999 }), file)
   expect(answer).toMatchObject({ outcome: { kind: 'declined', state: 'too-large' } })
 })
+
+test.runIf(process.platform === 'linux')(
+  'a thread that is ended takes the process that recognises a page for it along',
+  async () => {
+    const programs = mkdtempSync(join(tmpdir(), 'paperknife-slow-'))
+    const note = join(programs, 'pid')
+    // Answers what it is asked before it is used; a page then takes it a minute.
+    const lines = [
+      '#!/bin/sh',
+      'case "$1" in --version) echo tesseract 5.0.0; exit;; --list-langs) printf "list\\neng\\n"; exit;; esac',
+      `echo $$ > ${note}.new && mv ${note}.new ${note}`,
+      'exec sleep 60',
+    ]
+    writeFileSync(join(programs, 'tesseract'), lines.join('\n'), { mode: 0o755 })
+    const before = process.env['PATH']
+    process.env['PATH'] = `${programs}:${before}`
+    try {
+      pool = new WorkerPool({
+        settings: {
+          limits: DEFAULT_LIMITS,
+          ocr: { languages: ['eng'], engine: 'native' },
+          passwords: [],
+        },
+        textThreads: 1,
+        ocrThreads: 1,
+      })
+      const stop = new AbortController()
+      const file = fileURLToPath(new URL('../fixtures/image/scan.png', import.meta.url))
+      const run = pool.run({ kind: 'document', file, lane: 'ocr' }, () => {}, stop.signal)
+      while (!existsSync(note)) await new Promise((resolve) => setTimeout(resolve, 20))
+      const pid = Number(readFileSync(note, 'utf8'))
+      expect(isAlive(pid)).toBe(true)
+      stop.abort()
+      expect(await run).toMatchObject({ kind: 'interrupted' })
+      while (isAlive(pid)) await new Promise((resolve) => setTimeout(resolve, 20))
+    } finally {
+      process.env['PATH'] = before
+      rmSync(programs, { recursive: true })
+    }
+  },
+  20_000,
+)
+
+/** A zombie counts as dead: who started it is gone, and nobody has asked for its end yet. */
+function isAlive(pid: number): boolean {
+  try {
+    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'))
+  } catch {
+    return false
+  }
+}

@@ -9,6 +9,7 @@ import { promisify } from 'node:util'
 import type { OcrSettings } from '../../part/settings.js'
 import { EngineFault } from '../extractor.js'
 import { toPgm, type Picture } from '../image/picture.js'
+import { child as atWork } from './child.js'
 import type { OcrEngine } from './engine.js'
 import { wordsOfTsv, type Words } from './words.js'
 
@@ -103,6 +104,7 @@ class NativeEngine implements OcrEngine {
         reject(new EngineFault(`tesseract: ${String(error)}`))
         return
       }
+      atWork.onChange(child.pid ?? 0)
       const out: Buffer[] = []
       let bytes = 0
       let isLate = false
@@ -120,6 +122,7 @@ class NativeEngine implements OcrEngine {
         else out.push(chunk)
       })
       child.stdin?.on('error', () => {}) // it may end before it has read everything: the exit code tells
+      child.on('exit', () => atWork.onChange(0))
       child.on('error', (error) => {
         clearTimeout(timer)
         reject(new EngineFault(`tesseract: ${error.message}`))
