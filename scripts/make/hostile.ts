@@ -9,7 +9,7 @@ import type { PdfObjects } from './pdf-objects.js'
 import { document, helvetica, lines } from './pdf-objects.js'
 import { pdf } from './pdf.js'
 import { reachingDocuments } from './reaching.js'
-import { writeOleFile } from '../../src/extract/ole-write.js'
+import { writeOleFile } from '../../src/ole/write.js'
 
 const text = (words: string): Buffer => Buffer.from(words)
 const W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'

@@ -2,17 +2,18 @@
  * Word 6 to 2003 ([MS-DOC]; Word 6 and 95 by their shorter header): body, notes, comments, text boxes,
  * headers and footers, each distinct header once.
  *
- * An own reader over ole.ts, because word-extractor 1.0.4 gives no link targets, knows no Word 6 or 95, does
+ * An own reader over ole/, because word-extractor 1.0.4 gives no link targets, knows no Word 6 or 95, does
  * not see passwords and follows cyclic sector chains. The text is put together from the piece table, so
  * fast-saved files read in order; deleted text is left out and hidden text read, fields give their results.
  */
 import { Declined, type Context, type Extractor, type Facts } from './extractor.js'
 import type { TextSink } from './sink.js'
-import { decodeCodePage, FONT_CODE_PAGES } from './codepage.js'
+import { decodeCodePage } from '../mail/codepage.js'
+import { FONT_CODE_PAGES } from './font-charset.js'
 import { rubyBase } from './office/field.js'
 import { decryptStream, openRc4 } from './office-rc4.js'
 import { readPictures } from './office-art.js'
-import { OleFile } from './ole.js'
+import { OleFile } from '../ole/read.js'
 import { readObjectPool } from './ole-embedded.js'
 import { writeOleProperties } from './ole-properties.js'
 

@@ -3,7 +3,7 @@
  *
  * One list, most telling first. It names what Paperknife reads and what it does not, so that an
  * `unsupported` says "audio/mpeg" and not "some bytes". Containers that need a look inside (zip, OLE2)
- * are named here by their shell and told apart in sniff-zip.ts and ole.ts.
+ * are named here by their shell and told apart in sniff-zip.ts and sniff-ole.ts.
  */
 
 type Bytes = string | readonly number[]

@@ -2,8 +2,10 @@
  * Mail inside documents: a forwarded message, a saved web page (mht), an mbox. Headers that a person would
  * search, the body, and every part that is a document, read as a member.
  *
- * Not responsible for MIME (mail/parse.ts).
+ * Not responsible for MIME (mail/parse.ts) and for what separates the messages of an mbox (mail/mbox.ts).
  */
+import { isSeparator, unquoted } from '../mail/mbox.js'
+import { isLoss, type Message } from '../mail/message.js'
 import type { Context, Extractor, Facts } from './extractor.js'
 import type { TextSink } from './sink.js'
 
@@ -19,7 +21,7 @@ export const mail: Extractor = {
 
 export const mbox: Extractor = {
   name: 'mbox',
-  version: 2,
+  version: 3,
   title: 'Mailboxes (mbox)',
   types: ['application/mbox'],
   extensions: ['mbox'],
@@ -45,13 +47,8 @@ export const mbox: Extractor = {
 /** Writes a message into the open page, then reads its documents. @returns what of it could not be read */
 async function readMail(bytes: Uint8Array, sink: TextSink, context: Context): Promise<Facts> {
   const { parseMessage } = await import('../mail/parse.js')
-  const { isLoss } = await import('../mail/message.js')
   const message = await parseMessage(bytes, { limits: context.budget.limits, want: 'all' })
-  if (message.subject !== '') sink.line(message.subject)
-  for (const people of [message.from, message.to, message.cc, message.bcc])
-    if (people.length > 0)
-      sink.line(people.map(({ name, address }) => `${name} ${address}`.trim()).join(', '))
-  sink.line(message.body)
+  writeMessage(message, sink)
   for (const part of message.parts) {
     // a saved page brings its style sheets and scripts
     if (/^(text\/css|text\/javascript|application\/(x-)?javascript)$/.test(part.declaredType))
@@ -62,27 +59,32 @@ async function readMail(bytes: Uint8Array, sink: TextSink, context: Context): Pr
     }
     await context.nested(part.bytes, part.name || `part ${part.path}`, part.declaredType)
   }
-  const losses = message.problems.filter(isLoss)
+  return factsOf(message.problems)
+}
+
+/** Writes subject, people and body. */
+export function writeMessage(message: Message, sink: TextSink): void {
+  if (message.subject !== '') sink.line(message.subject)
+  for (const people of [message.from, message.to, message.cc, message.bcc])
+    if (people.length > 0)
+      sink.line(people.map(({ name, address }) => `${name} ${address}`.trim()).join(', '))
+  sink.line(message.body)
+}
+
+/** What was lost of a message, by its problems. */
+export function factsOf(problems: readonly string[]): Facts {
+  const losses = problems.filter(isLoss)
   return losses.length > 0 ? { partial: losses.join(', ') } : {}
 }
 
-/** Messages of an mbox: a line `From …` behind an empty line, or at the start, begins one. RFC 4155 */
+/** Messages of an mbox, without the lines that separate them. */
 function* splitMbox(file: Buffer): Generator<Buffer> {
-  let from = startsMessage(file, 0) ? afterLine(file, 0) : 0
-  for (let at = file.indexOf('\nFrom ', from); at >= 0; at = file.indexOf('\nFrom ', at + 1)) {
-    const before = file[at - 1] === 0x0d ? at - 2 : at - 1
-    if (file[before] !== 0x0a || !startsMessage(file, at + 1)) continue
-    yield file.subarray(from, before + 1)
-    from = afterLine(file, at + 1)
+  const behindLine = (at: number): number => file.indexOf(0x0a, at) + 1
+  let from = isSeparator(file, 0) ? behindLine(0) : 0
+  for (let at = file.indexOf('\nFrom '); at >= 0; at = file.indexOf('\nFrom ', at + 1)) {
+    if (!isSeparator(file, at + 1)) continue
+    yield unquoted(file.subarray(from, at + 1))
+    from = behindLine(at + 1)
   }
-  if (from < file.length) yield file.subarray(from)
-}
-
-function startsMessage(file: Buffer, at: number): boolean {
-  return /^From \S.*\d/.test(file.toString('latin1', at, Math.min(at + 200, afterLine(file, at))))
-}
-
-function afterLine(file: Buffer, at: number): number {
-  const end = file.indexOf(0x0a, at)
-  return end < 0 ? file.length : end + 1
+  if (from < file.length) yield unquoted(file.subarray(from))
 }

@@ -4,8 +4,8 @@
  * Format: [MS-OFFCRYPTO]; the shell is a compound file.
  */
 import { Declined, type Context, type Extractor, type Source } from './extractor.js'
+import { OleFile } from '../ole/read.js'
 import { DEFAULT_PASSWORD } from './office-rc4.js'
-import { OleFile } from './ole.js'
 
 export const officeEncrypted: Extractor = {
   name: 'office-encrypted',

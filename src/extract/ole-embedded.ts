@@ -2,9 +2,9 @@
  * Documents inside OLE2 files: wrapped files (Ole10Native, [MS-OLEDS] 2.3.6), packages, and whole
  * documents that lie in a storage of their own.
  */
+import { OleFile, readBelow, readCounted } from '../ole/read.js'
+import { writeOleFile } from '../ole/write.js'
 import { Declined, type Context, type Extractor } from './extractor.js'
-import { OleFile, type OleEntry } from './ole.js'
-import { writeOleFile } from './ole-write.js'
 
 /** Streams that are a file by themselves. */
 const WHOLE = new Set(['package', 'embeddedodf', 'contents'])
@@ -76,43 +76,24 @@ async function readObject(
   for (const stream of streams) {
     const streamName = stream.name.toLowerCase()
     if (streamName === '\x01ole10native') {
-      const file = ole10Native(readCounted(ole, stream, context))
+      const file = ole10Native(readCounted(ole, stream, context.budget))
       if (!file) return false
       await context.nested(file.bytes, file.name || name)
       return true
     }
     if (WHOLE.has(streamName)) {
-      const bytes = readCounted(ole, stream, context)
+      const bytes = readCounted(ole, stream, context.budget)
       if (bytes.length < 4) continue
       await context.nested(bytes, name)
       return true
     }
     if (DOCUMENT.has(streamName) && above !== '') {
-      const bytes = writeOleFile(readBelow(ole, above, context))
+      const bytes = writeOleFile(readBelow(ole, above, context.budget))
       await context.nested(bytes, name)
       return true
     }
   }
   return false
-}
-
-/** A stream's bytes, counted: many entries may name the same sectors. @throws {Cut} `archive-bytes` */
-export function readCounted(ole: OleFile, entry: OleEntry, context: Context): Buffer {
-  const bytes = ole.read(entry, context.budget.bytesLeft + 1)
-  context.budget.takeBytes(bytes.length)
-  return bytes
-}
-
-/** Paths and bytes of all streams below a storage, the paths from there. @throws {Cut} `archive-bytes` */
-export function readBelow(
-  ole: OleFile,
-  above: string,
-  context: Context,
-): Array<readonly [path: string, bytes: Buffer]> {
-  const lower = above.toLowerCase()
-  return ole.entries
-    .filter(({ kind, path }) => kind === 'stream' && path.toLowerCase().startsWith(lower))
-    .map((entry) => [entry.path.slice(above.length), readCounted(ole, entry, context)] as const)
 }
 
 /** Ole10Native: a file with its name. Some writers leave the names out and give bytes only. */

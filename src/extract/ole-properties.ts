@@ -2,9 +2,9 @@
  * The document properties that people fill in, from the SummaryInformation streams of OLE2 files
  * ([MS-OLEPS] 2.21, [MS-OSHARED] 2.3.3): title, subject, author, keywords, comments, category.
  */
-import { decodeCodePage } from './codepage.js'
+import { decodeCodePage } from '../mail/codepage.js'
 import { isGivenByProgram } from './given-by-program.js'
-import type { OleFile } from './ole.js'
+import type { OleFile } from '../ole/read.js'
 import type { TextSink } from './sink.js'
 
 const SUMMARY = '\x05SummaryInformation'

@@ -10,7 +10,7 @@ import { constants, inflateSync } from 'node:zlib'
 import { Cut } from './budget.js'
 import { Declined, type Context, type Extractor, type Facts, type Source } from './extractor.js'
 import { readPictures } from './office-art.js'
-import { OleFile } from './ole.js'
+import { OleFile } from '../ole/read.js'
 import { writeOleProperties } from './ole-properties.js'
 import type { TextSink } from './sink.js'
 

@@ -9,8 +9,9 @@
  */
 import type { Context, Extractor } from './extractor.js'
 import type { TextSink } from './sink.js'
+import { decodeCodePage, isDoubleByte } from '../mail/codepage.js'
 import { rubyBase } from './office/field.js'
-import { decodeCodePage, FONT_CODE_PAGES, isDoubleByte, symbolCharacter } from './codepage.js'
+import { FONT_CODE_PAGES, symbolCharacter } from './font-charset.js'
 
 export const rtf: Extractor = {
   name: 'rtf',

@@ -2,11 +2,11 @@
  * Media type by the bytes, then by the declared type, the name last.
  *
  * Responsible for the order of the questions: magic numbers (magic.ts), the directory of a zip
- * (sniff-zip.ts) or compound file (ole.ts), then text (sniff-text.ts). Not responsible for whether the
+ * (sniff-zip.ts) or compound file (sniff-ole.ts), then text (sniff-text.ts). Not responsible for whether the
  * document can be read.
  */
 import { typeByMagic } from './magic.js'
-import { oleType } from './ole.js'
+import { oleType } from './sniff-ole.js'
 import { kindOfText, textBeginning } from './sniff-text.js'
 import { zipType } from './sniff-zip.js'
 

@@ -1,34 +1,36 @@
 /**
  * winmail.dat: the Transport Neutral Encapsulation Format of Outlook ([MS-OXTNEF]), with its body, attachments
- * and messages inside. What is written is mapi/message.ts.
+ * and messages inside. What is written is mail/outlook/message.ts.
  *
  * Checksums are not looked at, and an attribute cut short ends the reading with what stands before.
  */
-import type { Extractor, Facts } from './extractor.js'
-import { decodeCodePage } from './codepage.js'
+import { decodeCodePage } from '../mail/codepage.js'
 import {
   codePageOf,
   KIND,
+  numberOf,
   TAG,
   textOf,
-  writeMessage,
   type Attachment,
+  type Item,
   type Properties,
-} from './mapi/message.js'
+} from '../mail/outlook/properties.js'
+import type { Extractor } from './extractor.js'
+import { writeItem } from './msg.js'
 
 export const tnef: Extractor = {
   name: 'tnef',
-  version: 1,
+  version: 2,
   title: 'Outlook transport files (winmail.dat)',
   types: ['application/vnd.ms-tnef'],
   extensions: ['tnef'],
   lane: 'text',
-  async extract({ bytes }, sink, context): Promise<Facts> {
-    const message = readTnef(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
-    const { properties, recipients, attachments, codePage } = message
-    await writeMessage(properties, recipients, attachments, sink, context, codePage)
-    return message.isCut ? { partial: 'the file ends early' } : {}
-  },
+  extract: ({ bytes }, sink, context) =>
+    writeItem(
+      readTnef(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)),
+      sink,
+      context,
+    ),
 }
 
 const SIGNATURE = 0x223e9f78
@@ -46,35 +48,26 @@ const ATTRIBUTE = {
   codePage: 0x9007,
 } as const
 
-interface TnefMessage {
-  properties: Properties
-  recipients: Properties[]
-  attachments: Attachment[]
-  codePage: number
-  isCut: boolean
-}
-
-function readTnef(file: Buffer): TnefMessage {
+function readTnef(file: Buffer): Item {
   if (file.length < 6 || file.readUInt32LE(0) !== SIGNATURE) throw new Error('no TNEF signature')
-  const message: TnefMessage = {
-    properties: new Map(),
-    recipients: [],
-    attachments: [],
-    codePage: 1252,
-    isCut: false,
-  }
+  const properties: Properties = new Map()
+  const recipients: Properties[] = []
+  const attachments: Attachment[] = []
+  let codePage = 1252
+  let isCut = false
   let open: { title: Buffer; data: Buffer | undefined; properties: Properties } | undefined
   const close = (): void => {
     if (!open) return
-    const { title, data, properties } = open
-    const text = (tag: number): string => textOf(properties.get(tag), message.codePage).trim()
-    const inside = properties.get(TAG.attachmentData)
-    message.attachments.push({
+    const { title, data, properties: own } = open
+    const text = (tag: number): string => textOf(own.get(tag), codePage).trim()
+    const inside = own.get(TAG.attachmentData)
+    attachments.push({
       name:
         text(TAG.attachmentName) ||
-        decodeCodePage(title, message.codePage).replace(/\0[\s\S]*$/, '') ||
+        decodeCodePage(title, codePage).replace(/\0[\s\S]*$/, '') ||
         text(TAG.displayName),
-      declaredType: text(TAG.attachmentType),
+      declaredType: text(TAG.attachmentType).toLowerCase(),
+      isHidden: numberOf(own.get(TAG.attachmentHidden)) > 0,
       // an object begins with the id of its interface: a message, or a storage
       bytes: inside?.kind === KIND.object ? inside.value.subarray(16) : (data ?? inside?.value),
     })
@@ -88,27 +81,27 @@ function readTnef(file: Buffer): TnefMessage {
     const size = file.readUInt32LE(at + 5)
     if (level !== 1 && level !== 2) break
     const value = file.subarray(at + 9, at + 9 + size)
-    if (value.length < size) message.isCut = true
+    if (value.length < size) isCut = true
     at += 9 + size + 2
     switch (attribute) {
       case ATTRIBUTE.codePage:
-        if (value.length >= 4) message.codePage = value.readUInt32LE(0) || 1252
+        if (value.length >= 4) codePage = value.readUInt32LE(0) || 1252
         break
       case ATTRIBUTE.subject:
-        setText(message.properties, TAG.subject, value)
+        setText(properties, TAG.subject, value)
         break
       case ATTRIBUTE.body:
-        setText(message.properties, TAG.body, value)
+        setText(properties, TAG.body, value)
         break
       case ATTRIBUTE.from:
-        setText(message.properties, TAG.senderName, fromName(value))
+        setText(properties, TAG.senderName, fromName(value))
         break
       case ATTRIBUTE.properties:
         for (const [tag, property] of readProperties(value).properties)
-          message.properties.set(tag, property)
+          properties.set(tag, property)
         break
       case ATTRIBUTE.recipients:
-        message.recipients.push(...readRecipients(value))
+        recipients.push(...readRecipients(value))
         break
       case ATTRIBUTE.attachmentBegins:
         close()
@@ -127,8 +120,13 @@ function readTnef(file: Buffer): TnefMessage {
     }
   }
   close()
-  message.codePage = codePageOf(message.properties, message.codePage)
-  return message
+  return {
+    properties,
+    recipients,
+    attachments,
+    codePage: codePageOf(properties, codePage),
+    problems: isCut ? ['the file ends early; the rest was not read'] : [],
+  }
 }
 
 function setText(properties: Properties, tag: number, value: Buffer): void {

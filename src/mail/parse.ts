@@ -5,6 +5,7 @@
  * the leaves are (body text or documents), and they are decoded, hashed and bounded. A mail broken in
  * any way gives a Message with what could be read and `problems`. Knows no disk.
  */
+import { isOleFile } from '../ole/read.js'
 import { parseAddresses } from './addresses.js'
 import { takeBlocks } from './blocks.js'
 import { decodeText } from './charset.js'
@@ -15,7 +16,7 @@ import { all, first, parseStructured, type Head } from './head.js'
 import { htmlText } from './html.js'
 import { readLenientTree } from './lenient.js'
 import type { Message, Part, Person } from './message.js'
-import { isCompoundFile, parseMsg } from './msg.js'
+import { parseMsg } from './outlook/message.js'
 import { partOf, type ParseOptions } from './part-of.js'
 import { readPlainTree } from './plain.js'
 import { decodeTransfer, encodingOf, measureTransfer } from './transfer.js'
@@ -38,7 +39,7 @@ export async function parseMessage(bytes: Uint8Array, options: ParseOptions): Pr
     mail = mail.subarray(0, limits.messageBytes)
     problems.push(`larger than ${limits.messageBytes} bytes; the rest was not read`)
   }
-  if (isCompoundFile(mail)) {
+  if (isOleFile(mail)) {
     const message = parseMsg(mail, options)
     message.problems.unshift(...problems)
     return message

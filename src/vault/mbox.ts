@@ -2,14 +2,14 @@
  * Mbox files of any size: where each message lies, its flags, and a name for it. RFC 4155, with the
  * quoting families mboxo, mboxrd, mboxcl and mboxcl2.
  *
- * A message begins at a `From ` line that holds a date and is followed by a field, so that prose in a
- * body begins none; a Content-Length that leads to such a line (or to the end) is believed, which
- * also skips the body unread. Files are streamed; a file that only grew costs its tail.
+ * A message begins at a separator (mail/mbox.ts); a Content-Length that leads to one (or to the end) is
+ * believed, which also skips the body unread. Files are streamed; a file that only grew costs its tail.
  *
  * Not responsible for: undoing the quoting (read.ts), what the messages say.
  */
 import { createHash } from 'node:crypto'
 import { open, type FileHandle } from 'node:fs/promises'
+import { isSeparator } from '../mail/mbox.js'
 import { FLAGS } from '../part/reference.js'
 import { systemPath } from './names.js'
 import type { TakeEntry, VaultEntry } from './vault.js'
@@ -19,11 +19,6 @@ const CHUNK = 4 << 20
 const HEAD = 64 * 1024
 /** Bytes that hold the fields Thunderbird writes on top of a message. */
 const TOP = 2048
-
-/** A separator line, without its line end; the date may stand with or without zone and seconds. */
-const SEPARATOR =
-  /^From (?:- |\S.{0,300}? |)(?:[A-Z][a-z]{2},? {1,2})?(?:[A-Z][a-z]{2} {1,2}\d{1,2}|\d{1,2} [A-Z][a-z]{2}) .{0,60}\d{4}|^From - *$/
-const FIELD = /^(?:[\x21-\x39\x3b-\x7e]{1,100}[ \t]*:|>?From )/
 
 /**
  * Lists the messages of an mbox file.
@@ -177,16 +172,6 @@ async function leadsToEnd(file: FileHandle, target: number, size: number): Promi
   let at = 0
   while (at < 4 && (buffer[at] === 0x0a || buffer[at] === 0x0d)) at++
   return at > 0 && isSeparator(buffer, at)
-}
-
-function isSeparator(buffer: Buffer, at: number): boolean {
-  if (buffer[at] !== 0x46 || buffer.toString('latin1', at, at + 5) !== 'From ') return false
-  let end = buffer.indexOf(0x0a, at)
-  if (end < 0 || end - at > 500) return false
-  const next = buffer.toString('latin1', end + 1, end + 110)
-  if (buffer[end - 1] === 0x0d) end--
-  // The cheap test first.
-  return FIELD.test(next) && SEPARATOR.test(buffer.toString('latin1', at, end))
 }
 
 interface MboxHead {

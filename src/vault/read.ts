@@ -3,6 +3,7 @@
  */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { readdir, readFile, stat } from 'node:fs/promises'
+import { unquoted } from '../mail/mbox.js'
 import type { Limits } from '../part/limits.js'
 import type { MessageReference } from '../part/reference.js'
 import { mailOfEmlx, withAttachments } from './emlx.js'
@@ -83,27 +84,6 @@ async function readAt(
   } catch (error) {
     return { kind: isGone(error) ? 'gone' : 'unreadable', detail: failureOf(error) }
   }
-}
-
-/** Takes one `>` off lines that begin with `>From ` or `>>From `, which mboxo and mboxrd put there. */
-function unquoted(bytes: Buffer): Buffer {
-  let found = bytes.indexOf('From ', 1, 'latin1')
-  const marks: number[] = []
-  while (found > 0) {
-    let at = found
-    while (bytes[at - 1] === 0x3e) at--
-    if (at < found && bytes[at - 1] === 0x0a) marks.push(at)
-    found = bytes.indexOf('From ', found + 5, 'latin1')
-  }
-  if (marks.length === 0) return bytes
-  const pieces: Buffer[] = []
-  let from = 0
-  for (const mark of marks) {
-    pieces.push(bytes.subarray(from, mark))
-    from = mark + 1
-  }
-  pieces.push(bytes.subarray(from))
-  return Buffer.concat(pieces)
 }
 
 /** Files read of what lies beside a partial emlx, and their bytes together; what does not fit is left. */

@@ -1,4 +1,4 @@
-import { writeOleFile } from '../../src/extract/ole-write.js'
+import { writeOleFile } from '../../src/ole/write.js'
 
 /** A compound file of these streams, by path. */
 export function oleFile(streams: Record<string, Uint8Array>, clsid = ''): Buffer {

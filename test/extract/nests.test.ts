@@ -49,6 +49,15 @@ test('the text of a nest names its members, outermost first', async () => {
   expect(members(outcome)).toEqual(['2026/mail.eml', 'in.zip › a.txt'])
 })
 
+test('an attached mbox is parted as that of a vault is, and its quoting undone', async () => {
+  const mail = (n: number, body: string): string =>
+    `From a@b.example Mon Mar  2 10:0${n}:00 2026\nFrom: a@b.example\nSubject: mail ${n}\n\n${body}\n\n`
+  const prose = 'One.\n\nFrom Monday 2 March 2026 on\nit is closed.\n>From here too.'
+  const outcome = await text(Buffer.from(mail(1, prose) + mail(2, 'Two.')))
+  expect(members(outcome)).toEqual(['message 1.eml', 'message 2.eml'])
+  expect(outcome.pages[0]?.text).toContain('it is closed.\nFrom here too.')
+})
+
 test('a compressed tar names the members of the tar alone', async () => {
   expect(members(await text(readFileSync(`${FIXTURES}boats.tgz`)))).toEqual(['boats/list.csv'])
 })

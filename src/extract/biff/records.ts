@@ -2,7 +2,7 @@
  * BIFF, the record stream of Excel 2 to 2003 workbooks ([MS-XLS] 2.1.4 and 2.5; the OpenOffice.org description of
  * the format for BIFF 2 to 5): records with their continuations, and the strings in them.
  */
-import { decodeCodePage } from '../codepage.js'
+import { decodeCodePage } from '../../mail/codepage.js'
 
 export interface BiffRecord {
   id: number

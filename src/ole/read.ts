@@ -24,6 +24,11 @@ export interface OleEntry {
   start: number
 }
 
+/** Whether bytes begin as a compound file does. */
+export function isOleFile(bytes: Uint8Array): boolean {
+  return bytes[0] === 0xd0 && bytes[1] === 0xcf && bytes[2] === 0x11 && bytes[3] === 0xe0
+}
+
 export class OleFile {
   readonly entries: readonly OleEntry[]
   /** Class id of the root, 32 lower hex digits. */
@@ -41,8 +46,7 @@ export class OleFile {
   constructor(bytes: Uint8Array) {
     const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     this.#bytes = file
-    if (file.length < 512 || file.readUInt32BE(0) !== 0xd0cf11e0)
-      throw new Error('not an OLE2 compound file')
+    if (file.length < 512 || !isOleFile(file)) throw new Error('not an OLE2 compound file')
     const shift = file.readUInt16LE(30)
     this.#sectorBytes = shift >= 7 && shift <= 16 ? 1 << shift : 512
     const miniShift = file.readUInt16LE(32)
@@ -223,40 +227,28 @@ function readDirectory(bytes: Buffer): { entries: OleEntry[]; root: OleEntry | u
   return { entries, root: root?.entry }
 }
 
-/** Streams and storages whose presence names the document. The first that is there decides. */
-const BY_STREAM: ReadonlyArray<readonly [name: string, type: string]> = [
-  ['EncryptedPackage', 'application/x-ooxml-encrypted'],
-  ['WordDocument', 'application/msword'],
-  ['Workbook', 'application/vnd.ms-excel'],
-  ['Book', 'application/vnd.ms-excel'],
-  ['PowerPoint Document', 'application/vnd.ms-powerpoint'],
-  ['PP40', 'application/vnd.ms-powerpoint-4'],
-  ['__properties_version1.0', 'application/vnd.ms-outlook'],
-  ['__nameid_version1.0', 'application/vnd.ms-outlook'],
-  ['VisioDocument', 'application/vnd.visio'],
-  ['Quill', 'application/x-mspublisher'],
-  ['HwpSummaryInformation', 'application/x-hwp'],
-  ['\x05HwpSummaryInformation', 'application/x-hwp'],
-  ['MatOST', 'application/vnd.ms-works'],
-  ['StarWriterDocument', 'application/vnd.stardivision.writer'],
-  ['StarCalcDocument', 'application/vnd.stardivision.calc'],
-  ['StarDrawDocument3', 'application/vnd.stardivision.draw'],
-  ['Props9', 'application/vnd.ms-project'],
-  ['Props12', 'application/vnd.ms-project'],
-  ['Props14', 'application/vnd.ms-project'],
-  ['Catalog', 'application/x-thumbs-db'],
-  ['SwDocMgrTempStorage', 'application/sldworks'],
-]
+/** What may still be copied out of files; extract/budget.ts is one for a whole nest. */
+export interface ByteBudget {
+  readonly bytesLeft: number
+  /** @throws when no bytes are left */
+  takeBytes(bytes: number): void
+}
 
-/** @returns the media type of a compound file by what stands at its top; `application/x-ole-storage` for anything else */
-export function oleType(bytes: Uint8Array): string {
-  let ole: OleFile
-  try {
-    ole = new OleFile(bytes)
-  } catch {
-    return 'application/x-ole-storage'
-  }
-  if (ole.clsid === '84100c0000000000c000000000000046') return 'application/x-msi'
-  for (const [name, type] of BY_STREAM) if (ole.find(name)) return type
-  return 'application/x-ole-storage'
+/** A stream's bytes, counted: many entries may name the same sectors. @throws what the budget throws */
+export function readCounted(ole: OleFile, entry: OleEntry, budget: ByteBudget): Buffer {
+  const bytes = ole.read(entry, budget.bytesLeft + 1)
+  budget.takeBytes(bytes.length)
+  return bytes
+}
+
+/** Paths and bytes of all streams below a storage, the paths from there. @throws what the budget throws */
+export function readBelow(
+  ole: OleFile,
+  above: string,
+  budget: ByteBudget,
+): Array<readonly [path: string, bytes: Buffer]> {
+  const lower = above.toLowerCase()
+  return ole.entries
+    .filter(({ kind, path }) => kind === 'stream' && path.toLowerCase().startsWith(lower))
+    .map((entry) => [entry.path.slice(above.length), readCounted(ole, entry, budget)] as const)
 }
