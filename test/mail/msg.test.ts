@@ -71,6 +71,47 @@ async function asAttachment(bytes: Uint8Array, more: Partial<Limits> = {}): Prom
   return (await readDocument({ bytes, name: 'a.msg' }, settings, 'text')).outcome
 }
 
+/** A property that is a time, as it stands behind the header. */
+function time(tag: number, iso: string): Buffer {
+  const bytes = Buffer.alloc(16)
+  bytes.writeUInt16LE(0x40, 0)
+  bytes.writeUInt16LE(tag, 2)
+  bytes.writeBigUInt64LE(BigInt(Date.parse(iso) + 11_644_473_600_000) * 10_000n, 8)
+  return bytes
+}
+
+test('a message and one inside it keep their dates, and attachments their order', async () => {
+  const inside = (nth: number, minute: number): Record<string, Buffer> => ({
+    [`__attach_version1.0_#0000000${nth}/__substg1.0_3001001F`]: wide(`inner ${nth}`),
+    [`__attach_version1.0_#0000000${nth}/__substg1.0_3701000D/__substg1.0_0037001F`]: wide('Inner'),
+    [`__attach_version1.0_#0000000${nth}/__substg1.0_3701000D/__properties_version1.0`]:
+      Buffer.concat([Buffer.alloc(24), time(0x39, `2026-03-05T14:0${minute}:00Z`)]),
+  })
+  const bytes = oleFile({
+    ...mail,
+    ...inside(1, 2),
+    ...inside(0, 1),
+    // four bytes behind the last property, as some writers leave them
+    '__properties_version1.0': Buffer.concat([
+      Buffer.alloc(32),
+      time(0x3007, '2026-03-05T15:00:00Z'),
+      Buffer.alloc(4),
+    ]),
+  })
+  const message = await parseMessage(bytes, { limits, want: 'all' })
+  expect(message.date).toBe(Date.parse('2026-03-05T15:00:00Z') / 1000)
+  expect(message.parts.map(({ path, name }) => `${path} ${name}`)).toEqual([
+    '1 inner 0.msg',
+    '2 inner 1.msg',
+  ])
+  const second = await parseMessage(message.parts[1]?.bytes as Uint8Array, { limits })
+  expect(second).toMatchObject({
+    subject: 'Inner',
+    date: Date.parse('2026-03-05T14:02:00Z') / 1000,
+    problems: [],
+  })
+})
+
 // xberg issue 372: a copy as hexadecimal text never returned.
 test('a message with an attachment of 40 MB is read, whole and in one copy', async () => {
   const large = Buffer.alloc(40_000_000, 'survey ')

@@ -292,7 +292,8 @@ function person(givenName: string, ...addresses: string[]): Person | undefined {
     addresses.map((one) => one.trim()).find((one) => one.includes('@') && !one.startsWith('/')) ??
     ''
   if (name === '' && address === '') return undefined
-  return { name: name === address ? '' : name, address }
+  const bare = address === '' ? name : name.replace(`<${address}>`, '').trim()
+  return { name: bare === address ? '' : bare, address }
 }
 
 function idsIn(field: string): string[] {

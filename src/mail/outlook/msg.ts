@@ -21,6 +21,9 @@ const RECIPIENTS_MAX = 10_000
 const STREAM = /^__substg1\.0_([0-9A-F]{4})([0-9A-F]{4})$/i
 const NAMES = '__nameid_version1.0/'
 const PROPERTIES = '__properties_version1.0'
+/** Bytes before the properties of a file's own message, and of one inside another. [MS-OXMSG] 2.4.1 */
+const HEADER = 32
+const HEADER_INSIDE = 24
 const FIXED = new Set<number>([KIND.integer, KIND.boolean, KIND.time])
 
 /**
@@ -62,11 +65,11 @@ class MsgFile {
     this.#names = this.#readNames()
   }
 
-  /** Storages at the top whose names begin so. */
+  /** Storages at the top whose names begin so, in the order of their numbers, which their tree has not. */
   storages(beginning: string): OleEntry[] {
-    return (this.#below.get('') ?? []).filter(({ name }) =>
-      name.toLowerCase().startsWith(beginning),
-    )
+    return (this.#below.get('') ?? [])
+      .filter(({ name }) => name.toLowerCase().startsWith(beginning))
+      .sort((a, b) => (a.name.toLowerCase() < b.name.toLowerCase() ? -1 : 1))
   }
 
   /** @param above path of a storage with its `/`, empty for the top */
@@ -84,12 +87,11 @@ class MsgFile {
         ...(named && { named }),
       })
     }
-    // values of a fixed size stand in one stream, behind a header of 32, 24 or 8 bytes
+    // values of a fixed size stand in one stream, behind a header; some writers leave a few bytes at its end
     const entry = this.#ole.find(above + PROPERTIES)
     if (entry?.kind !== 'stream') return properties
     const fixed = this.#read(entry)
-    const start = fixed.length % 16 === 0 ? 32 : above === '' ? 24 : 8
-    for (let at = start; at + 16 <= fixed.length; at += 16) {
+    for (let at = above === '' ? HEADER : 8; at + 16 <= fixed.length; at += 16) {
       const kind = fixed.readUInt16LE(at)
       const tag = fixed.readUInt16LE(at + 2)
       if (properties.has(tag) || !FIXED.has(kind)) continue
@@ -149,9 +151,20 @@ class MsgFile {
     return bytes
   }
 
-  /** A storage as a compound file of its own; a message takes the list of names along. */
+  /** A storage as a compound file of its own; a message gets the header of a file's and takes the list of names along. */
   #asFile(above: string): Buffer {
-    const below = readBelow(this.#ole, above, this.#budget)
+    const below = readBelow(this.#ole, above, this.#budget).map(([path, bytes]) =>
+      path === PROPERTIES
+        ? ([
+            path,
+            Buffer.concat([
+              bytes.subarray(0, HEADER_INSIDE),
+              Buffer.alloc(HEADER - HEADER_INSIDE),
+              bytes.subarray(HEADER_INSIDE),
+            ]),
+          ] as const)
+        : ([path, bytes] as const),
+    )
     for (const [path, bytes] of readBelow(this.#ole, NAMES, this.#budget))
       below.push([NAMES + path, bytes])
     return writeOleFile(below)
