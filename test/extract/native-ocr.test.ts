@@ -1,9 +1,12 @@
-/** What the machine lacks for a moment is no fault of a scan. */
+/** The tesseract of this machine: it reads what it is given, and what the machine lacks for a moment is no fault of a scan. */
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { fontsOf, mixedPage, shareRead } from '../../scripts/make/sheets.js'
+import { nativeTesseract } from '../../src/extract/ocr/native.js'
+import { recognise } from '../../src/extract/ocr/recognise.js'
 
 const NATIVE = new URL('../../dist/extract/ocr/native.js', import.meta.url).href
 
@@ -15,7 +18,7 @@ const settings = { languages: ['eng'], engine: 'native' }
 const engine = await nativeEngine(settings)
 const files = []
 const fill = () => { try { for (;;) files.push(openSync('/dev/null', 'r')) } catch {} }
-const picture = { width: 1, height: 1, gray: new Uint8Array(1), channels: 1, data: new Uint8Array(1) }
+const picture = { width: 1, height: 1, grey: new Uint8Array(1) }
 const fault = (promise) => promise.then(() => 'none', (error) => error.name)
 fill()
 const full = await fault(engine.recognise(picture, 5_000))
@@ -48,4 +51,16 @@ test.runIf(process.platform === 'linux')(
       rmSync(folder, { recursive: true, force: true })
     }
   },
+)
+
+const english = (await nativeTesseract())?.languages.has('eng') && fontsOf('eng').length > 0
+test.runIf(english)(
+  'a page is read by the tesseract of this machine',
+  async () => {
+    const page = mixedPage('eng', 'letter', 3)
+    const read = await recognise(page, { languages: ['eng'], engine: 'native' }, 25e6, 60_000)
+    expect(read?.engine).toMatch(/^tesseract \d/)
+    expect(shareRead(page.lines, read?.text ?? '')).toBeGreaterThan(0.9)
+  },
+  60_000,
 )

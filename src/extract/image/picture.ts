@@ -11,9 +11,15 @@ export interface Picture {
   grey: Uint8Array
 }
 
-/** Binary PGM (Netpbm P5), which every engine reads at once. */
-export function toPgm({ width, height, grey }: Picture): Uint8Array {
-  const head = new TextEncoder().encode(`P5\n${width} ${height}\n255\n`)
+/** What stands before the pixels in a binary PGM (Netpbm P5), which every engine reads at once. */
+export function pgmHead({ width, height }: Picture): Uint8Array {
+  return new TextEncoder().encode(`P5\n${width} ${height}\n255\n`)
+}
+
+/** The picture as a binary PGM. */
+export function toPgm(picture: Picture): Uint8Array {
+  const { grey } = picture
+  const head = pgmHead(picture)
   const pgm = new Uint8Array(head.length + grey.length)
   pgm.set(head)
   pgm.set(grey, head.length)

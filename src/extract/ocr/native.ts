@@ -8,7 +8,7 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import type { OcrSettings } from '../../part/settings.js'
 import { EngineFault } from '../extractor.js'
-import { toPgm, type Picture } from '../image/picture.js'
+import { pgmHead, type Picture } from '../image/picture.js'
 import { child as atWork } from './child.js'
 import type { OcrEngine } from './engine.js'
 import { wordsOfTsv, type Words } from './words.js'
@@ -133,7 +133,8 @@ class NativeEngine implements OcrEngine {
         else if (code === 0) resolve(wordsOfTsv(Buffer.concat(out).toString('utf8')))
         else reject(new EngineFault(`tesseract ended with ${signal ?? `code ${code}`}`))
       })
-      child.stdin?.end(toPgm(picture))
+      child.stdin?.write(pgmHead(picture))
+      child.stdin?.end(picture.grey)
     })
   }
 

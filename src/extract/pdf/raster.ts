@@ -80,6 +80,8 @@ function greyOf({ width, height, kind, data }: DecodedImage): Picture | undefine
   return { width, height, grey }
 }
 
+const BAND_ROWS = 256
+
 /** The whole page as it is shown, in grey, at 200 dpi or at what `pixelsMax` allows. */
 export async function renderPage(page: PDFPageProxy, pixelsMax: number): Promise<Picture> {
   const { createCanvas } = await import('@napi-rs/canvas')
@@ -92,9 +94,12 @@ export async function renderPage(page: PDFPageProxy, pixelsMax: number): Promise
   const canvasContext = canvas.getContext('2d')
   const parameters = { canvas: null, canvasContext, viewport, background: 'white' }
   await page.render(parameters as unknown as Parameters<PDFPageProxy['render']>[0]).promise
-  const { data } = canvasContext.getImageData(0, 0, width, height)
   const grey = new Uint8Array(width * height)
-  for (let to = 0, from = 0; to < grey.length; to++, from += 4)
-    grey[to] = (data[from]! * 77 + data[from + 1]! * 151 + data[from + 2]! * 28) >> 8
+  // Taken in bands: a page of 25 megapixels would be copied as another 100 MB.
+  for (let top = 0, to = 0; top < height; top += BAND_ROWS) {
+    const { data } = canvasContext.getImageData(0, top, width, Math.min(BAND_ROWS, height - top))
+    for (let from = 0; from < data.length; to++, from += 4)
+      grey[to] = (data[from]! * 77 + data[from + 1]! * 151 + data[from + 2]! * 28) >> 8
+  }
   return { width, height, grey }
 }
