@@ -54,14 +54,14 @@ export const BENCHES: readonly Bench[] = [
     name: 'ocr',
     summary:
       'CPU seconds a page by engine, resolution and language, over the bare engine; pages a minute',
-    flags: { dpi: 'N', runs: 'N', seconds: 'N' },
+    flags: { dpi: 'N', all: '', runs: 'N', seconds: 'N' },
     load: () => import('./ocr.js'),
   },
   {
     name: 'ocr-truth',
     summary:
       'words read and character errors on pictures whose text is known, by engine, language and kind',
-    flags: { truth: 'FILE', files: 'DIR' },
+    flags: { truth: 'FILE', files: 'DIR', engine: 'wasm|native|tesseract --psm 3' },
     load: () => import('./ocr-truth.js'),
   },
   {

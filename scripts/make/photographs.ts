@@ -68,10 +68,15 @@ export function photograph(seed: number, size?: readonly [number, number]): Phot
   return { subject, width, height, rgba: data }
 }
 
-/** A sheet of paper as a telephone sees it: on some ground, not quite straight, half in the shade. */
+/**
+ * A sheet of paper as a telephone sees it: on some ground, not quite straight, half in the shade.
+ *
+ * @param fill share of the picture's height or width that it takes
+ */
 export function photographOf(
   page: Picture,
   seed: number,
+  fill = 0.85,
   [width, height]: readonly [number, number] = SIZES[2],
 ): Photograph {
   const dice = new Dice(seed)
@@ -86,7 +91,7 @@ export function photographOf(
   for (let i = 0; i < page.grey.length; i++) sheet.data.fill(page.grey[i]!, i * 4, i * 4 + 3)
   for (let i = 3; i < sheet.data.length; i += 4) sheet.data[i] = 255
   paper.getContext('2d').putImageData(sheet, 0, 0)
-  const fit = 0.85 * Math.min(width / page.width, height / page.height)
+  const fit = fill * Math.min(width / page.width, height / page.height)
   pen.translate(width / 2, height / 2)
   pen.rotate((dice.next() - 0.5) * 0.06)
   pen.drawImage(

@@ -59,7 +59,7 @@ async function readImage(
     if (isKept(number, sink, context)) continue
     try {
       const small = await decodeSmall(bytes, header, limits.ocrPixels)
-      if (small && isTextless(small)) continue
+      if (small && isTextless(small, true)) continue
       const picture = await decodePicture(bytes, header, page, limits.ocrPixels)
       const recognised = await recogniseCounted(picture, context)
       if (!recognised) continue

@@ -75,19 +75,30 @@ const PIXELS_SURE = 160_000
 /**
  * Whether reading a picture can give text. Errs on the side of reading: on even ground a few marks of a letter's
  * size are enough, among the thousand marks of a photograph it takes rows that only writing makes.
+ *
+ * @param isSmall the picture is a small copy, and another look at the whole one may follow
  */
-export function mayHoldText(picture: Picture, look: Look): boolean {
+export function mayHoldText(picture: Picture, look: Look, isSmall = false): boolean {
   const { marks, blocks, sure } = look
   const isOnPaper = isEven(picture)
   if (picture.grey.length < PIXELS_SURE) return marks > 0 || !isOnPaper
   if (isOnPaper && marks >= 4 && marks <= 5_000 && blocks < marks * BLOCKS_SHARE) return true
-  return sure >= SURE_MIN && (sure >= marks * SURE_SHARE || sure >= SURE_MANY)
+  const share = isSmall ? SURE_SHARE_SMALL : SURE_SHARE
+  const letters = look.letters - blocks
+  if (isSmall && letters >= LETTERS_SMALL_COPY && letters >= marks * LETTERS_SHARE_SMALL)
+    return true
+  return sure >= SURE_MIN && (sure >= marks * share || sure >= SURE_MANY)
 }
 /** Letters in sure rows: pages of text have 22 to 97 of a hundred marks in them, photographs 0 to 15 (50 generated, 60 kinds of pages). */
 const SURE_MIN = 12
 /** An even wall with hardly anything on it but rows of windows. */
 const BLOCKS_SHARE = 0.7
 const SURE_SHARE = 0.12
+/** In a copy of a quarter of the size, photographs of printed pages have 9 to 92 of a hundred, of grass up to 4. */
+const SURE_SHARE_SMALL = 0.05
+/** Of letters in any rows they have 17 and more there, photographs up to 13; among so many at least. */
+const LETTERS_SHARE_SMALL = 0.15
+const LETTERS_SMALL_COPY = 40
 const SURE_MANY = 150
 
 /**

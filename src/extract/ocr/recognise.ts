@@ -110,10 +110,14 @@ export async function recognise(
   }
 }
 
-/** Whether a look at a picture, perhaps at a smaller copy of it, is enough to say that it is blank or a photograph. */
-export function isTextless(original: Picture): boolean {
+/**
+ * Whether a look is enough to say that a picture is blank or a photograph.
+ *
+ * @param isSmall for a copy in which small letters may have run together: a look that is in doubt says no
+ */
+export function isTextless(original: Picture, isSmall = false): boolean {
   const picture = stretched(original)
-  return !picture || !mayHoldText(picture, lookAt(picture))
+  return !picture || !mayHoldText(picture, lookAt(picture), isSmall)
 }
 
 /** The way up that the look suggests, then its opposite; where the look may err, the picture as it is comes first. */
