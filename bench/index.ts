@@ -118,6 +118,7 @@ async function runAgain(
 async function runMbox(bench: BenchRun, megabytes: number): Promise<void> {
   const kept = bench.text('dir')
   const folder = kept ?? mkdtempSync(join(tmpdir(), 'paperknife-bench-'))
+  mkdirSync(folder, { recursive: true })
   try {
     const file = join(folder, `mail-${megabytes}.mbox`)
     const messages = existsSync(file) ? countMbox(file) : await writeMbox(file, megabytes * 1e6)
