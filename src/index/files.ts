@@ -200,6 +200,7 @@ export function checkWhole(directory: string, { index, extracts }: WriterFiles):
       const found = db.pragma('quick_check(1)', { simple: true }) as string
       if (found !== 'ok') throw new Database.SqliteError(found, 'SQLITE_CORRUPT')
     }
+    if (!isSuspect(directory)) return
     for (const { name } of [INDEX, EXTRACTS])
       rmSync(join(directory, name) + SUSPECT, { force: true })
   })
