@@ -78,9 +78,9 @@ export class Words {
 
   /** At the end of a transaction of so many rows: pays for the segments that it and others before it have made. */
   written(rows: number): void {
-    if (rows >= BATCH_ROWS) mergeCrowded(this.#db, rows * PAGES_A_ROW)
+    if (rows >= BATCH_ROWS) mergeCrowded(this.#db, rows * PAGES_A_ROW, 'batch')
     else if (++this.#deliveries % MERGE_EVERY === 0)
-      mergeCrowded(this.#db, MERGE_EVERY * PAGES_A_DELIVERY)
+      mergeCrowded(this.#db, MERGE_EVERY * PAGES_A_DELIVERY, 'deliveries')
   }
 }
 
