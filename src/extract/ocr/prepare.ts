@@ -94,10 +94,10 @@ const SURE_MIN = 12
 /** An even wall with hardly anything on it but rows of windows. */
 const BLOCKS_SHARE = 0.7
 const SURE_SHARE = 0.12
-/** In a copy of a quarter of the size, photographs of printed pages have 9 to 92 of a hundred, of grass up to 4. */
+/** In a copy of a quarter of the size, photographs of printed pages have 9 to 92 of a hundred, of grass under 5. */
 const SURE_SHARE_SMALL = 0.05
-/** Of letters in any rows they have 17 and more there, photographs up to 13; among so many at least. */
-const LETTERS_SHARE_SMALL = 0.15
+/** Of letters in any rows they have 17 and more there, photographs up to 15; among so many at least. */
+const LETTERS_SHARE_SMALL = 0.16
 const LETTERS_SMALL_COPY = 40
 const SURE_MANY = 150
 
