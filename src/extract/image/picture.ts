@@ -88,21 +88,23 @@ export function scaled(picture: Picture, factor: number): Picture {
 function shrunk({ width: w, height: h, grey }: Picture, width: number, height: number): Picture {
   const out = new Uint8Array(width * height)
   const sums = new Float64Array(width)
+  const ends = Int32Array.from({ length: width }, (_, x) => Math.floor(((x + 1) * w) / width))
   for (let y = 0; y < height; y++) {
     const y0 = Math.floor((y * h) / height)
     const y1 = Math.max(y0 + 1, Math.floor(((y + 1) * h) / height))
     sums.fill(0)
     for (let row = y0; row < y1; row++) {
-      let from = row * w
-      for (let x = 0; x < width; x++) {
-        const end = row * w + Math.max(1, Math.floor(((x + 1) * w) / width))
-        const begin = from
-        let sum = 0
-        for (; from < end; from++) sum += grey[from]!
-        sums[x]! += end > begin ? sum / (end - begin) : grey[Math.min(begin, grey.length - 1)]!
+      const begin = row * w
+      for (let x = 0, from = 0; x < width; x++) {
+        const end = ends[x]!
+        let sum = grey[begin + from]!
+        for (let at = from + 1; at < end; at++) sum += grey[begin + at]!
+        sums[x] = sums[x]! + sum / (end - from)
+        from = end
       }
     }
-    for (let x = 0; x < width; x++) out[y * width + x] = Math.round(sums[x]! / (y1 - y0))
+    const rows = y1 - y0
+    for (let x = 0, to = y * width; x < width; x++) out[to + x] = sums[x]! / rows + 0.5
   }
   return { width, height, grey: out }
 }

@@ -69,13 +69,18 @@ function lookFor(picture: Picture, ink: Ink, isLight: boolean, isPaper: boolean)
   const marks = marksOf(runs)
   const most = Math.max(16, Math.min(picture.width, picture.height) * 0.7)
   const glyphs = marks.filter((mark) => isGlyph(mark, most))
-  const [upright, quarter, half, threeQuarters] = TURNS.map((turn) =>
+  const chainAt = (turn: number, mayLean: boolean): Chain =>
     bestChain(
       glyphs.map((mark) => turnedMark(mark, turn, picture)),
-      isPaper,
-    ),
-  ) as [Chain, Chain, Chain, Chain]
+      mayLean,
+    )
+  const upright = chainAt(0, isPaper)
+  const half = chainAt(180, isPaper)
   const rows = isTurnedOver(upright, half) ? half : upright
+  // Where nearly every mark stands in a row already, no columns that lean are looked for.
+  const mayLean = isPaper && rows.letters < glyphs.length * 0.8
+  const quarter = chainAt(90, mayLean)
+  const threeQuarters = chainAt(270, mayLean)
   const columns = isTurnedOver(quarter, threeQuarters) ? threeQuarters : quarter
   // Digits in a table stand in columns as well as in rows: letters are closer along the line than across.
   const isColumns =
