@@ -60,7 +60,8 @@ export async function runBench(bench: Bench, words: string[]): Promise<Report> {
   })
   const report: Report = {
     bench: bench.name,
-    arguments: words,
+    // where a bench keeps its files is of this machine alone
+    arguments: words.filter((word, i) => word !== '--dir' && words[i - 1] !== '--dir'),
     date: new Date().toISOString(),
     machine: machine(),
     load: round(loadavg()[0] as number),
