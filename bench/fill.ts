@@ -3,7 +3,7 @@
  * words, contents with their texts. What a sweep does before that (files, parsing, threads) is left out.
  */
 import { foldColumns } from '../src/fold/columns.js'
-import { packBody, packPages } from '../src/fold/texts.js'
+import { packBody, packPages, type BodyDictionary } from '../src/fold/texts.js'
 import type { MessageInput } from '../src/index/rows.js'
 import { openStore, type Store } from '../src/index/store.js'
 import { FOLDERS, Generator, type Corpus, type GeneratedMessage } from './generate.js'
@@ -37,7 +37,9 @@ export function fill(directory: string, corpus: Corpus, options: FillOptions = {
     const folders = folderIds(store)
     let waiting: GeneratedMessage[] = []
     const flush = (): void => {
-      store.messages.add(waiting.map((message) => inputOf(message, folders, keepTexts)))
+      store.messages.add(
+        waiting.map((message) => inputOf(message, folders, keepTexts, store.messages.dictionary)),
+      )
       record(store, waiting, keepTexts)
       waiting = []
     }
@@ -72,6 +74,7 @@ export function inputOf(
   { n, message, attachments, folder, flags, size, date }: GeneratedMessage,
   folders: ReadonlyMap<string, number>,
   keepTexts: boolean,
+  dictionary?: BodyDictionary,
 ): MessageInput {
   return {
     path: `${folder}/cur/${date}.${n}.bench:2,${flags & 2 ? 'F' : ''}${flags & 1 ? 'S' : ''}`,
@@ -112,7 +115,7 @@ export function inputOf(
       },
       MESSAGE_CHARS,
     ),
-    body: keepTexts ? packBody(message.body) : null,
+    body: keepTexts ? packBody(message.body, dictionary) : null,
     revision: COMPLETE,
   }
 }

@@ -4,11 +4,12 @@
  * by one until the words are found. Not responsible for finding words in a text (marks.ts).
  */
 import type { Database, Statement } from 'better-sqlite3'
-import { unpackBody, unpackPages, type StoredPage } from '../fold/texts.js'
+import { unpackPages, type StoredPage } from '../fold/texts.js'
+import { BodyReader } from './bodies.js'
 import type { Hit } from './hits.js'
 import type { Leaf } from './leaves.js'
 import { Marker, opening, type Found } from './marks.js'
-import { BODY_BLOCKS, TEXT_BLOCKS } from './schema.js'
+import { TEXT_BLOCKS } from './schema.js'
 
 export interface ExcerptAttachment {
   /** File name; empty when the mail gives none. */
@@ -44,18 +45,14 @@ interface PartRow {
 
 /** Reads kept texts over read-only connections. */
 export class ExcerptReader {
-  private readonly bodies: Statement<[{ 1: number; 2: number }], Buffer>
+  private readonly bodies: BodyReader
   private readonly parts: Statement<[number], PartRow>
   private readonly texts:
     Statement<[{ 1: Buffer; 2: number }], { id: number; text: Buffer }> | undefined
 
   /** @param extracts extracts.db; `undefined` when there is none, and attachments then have no snippets */
   constructor(index: Database, extracts: Database | undefined) {
-    this.bodies = index
-      .prepare<[{ 1: number; 2: number }], Buffer>(
-        `SELECT text FROM body WHERE id >= ?1 * ${BODY_BLOCKS} + ?2 AND id < (?1 + 1) * ${BODY_BLOCKS} ORDER BY id LIMIT 1`,
-      )
-      .pluck()
+    this.bodies = new BodyReader(index)
     this.parts = index.prepare('SELECT name, hash FROM part WHERE message = ? ORDER BY number')
     this.texts = extracts?.prepare(
       `SELECT t.id - c.id * ${TEXT_BLOCKS} AS id, t.text FROM content c JOIN content_text t
@@ -101,11 +98,7 @@ export class ExcerptReader {
   }
 
   private *bodyBlocks(id: number): Iterable<StoredPage[]> {
-    for (let block = 0; block < BODY_BLOCKS; block += 1) {
-      const text = this.bodies.get({ 1: id, 2: block })
-      if (!text) return
-      yield [{ text: unpackBody(text) }]
-    }
+    for (const text of this.bodies.blocks(id)) yield [{ text }]
   }
 
   private attachments(hit: Hit, marker: Marker, budget: Budget): ExcerptAttachment[] {

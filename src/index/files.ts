@@ -21,6 +21,7 @@ import {
 import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { FOLD_VERSION } from '../fold/fold.js'
+import { dictionaryOf } from '../fold/texts.js'
 import { PipelineError } from '../part/errors.js'
 import { EXTRACTS_MIGRATIONS, INDEX_MIGRATIONS, migrate, type Migration } from './migrations.js'
 import { salvage, type Salvaged } from './salvage.js'
@@ -323,7 +324,7 @@ function troubleWith(
     db.prepare('SELECT count(*) FROM meta').get()
     if (existsSync(path + SUSPECT)) {
       const found = db.pragma('quick_check(1)', { simple: true })
-      if (found !== 'ok') return 'damaged'
+      if (found !== 'ok' || (kind === INDEX && lacksDictionary(db, version))) return 'damaged'
       rmSync(path + SUSPECT, { force: true })
     }
     // Older ones are brought up; when that fails the texts of an extracts.db are carried over.
@@ -336,6 +337,18 @@ function troubleWith(
   } finally {
     db?.close()
   }
+}
+
+/** A body needs a dictionary that is not there: its text is lost. Reads all bodies. */
+function lacksDictionary(db: Connection, version: number): boolean {
+  // Older ones have none, and no body that needs one.
+  if (version < INDEX_VERSION) return false
+  const known = new Set(db.prepare('SELECT number FROM dictionary').pluck().all())
+  for (const block of db.prepare('SELECT substr(text, 1, 3) FROM body').pluck().iterate()) {
+    const number = dictionaryOf(block as Buffer)
+    if (number > 0 && !known.has(number)) return true
+  }
+  return false
 }
 
 /** Renames a file of ours, with its log, out of the way. One such is kept: an older one is removed. */

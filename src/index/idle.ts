@@ -7,6 +7,7 @@
  */
 import { COLUMNS } from '../fold/columns.js'
 import { PipelineError } from '../part/errors.js'
+import type { Dictionary } from './dictionary.js'
 import type { Connection } from './files.js'
 import { isCrowded, mergePages, segments, WORD_TABLES, type WordTable } from './merging.js'
 import type { Meta } from './meta.js'
@@ -16,8 +17,9 @@ import { padded, type Vocabulary } from './vocabulary.js'
 /** Pages merged in one statement, and milliseconds of one step. */
 const MERGE_PAGES = 16
 const STEP_MS = 30
-/** Share of free pages that is worth giving back, and pages given back in one step. */
-const FREE_SHARE = 0.02
+/** Free pages that are worth giving back, as a share of all and at least; and pages given back in one step. */
+const FREE_SHARE = 0.005
+const FREE_MIN = 64
 const SHRINK_PAGES = 200
 /** Terms counted in one query. */
 const RECOUNT_TERMS = 500
@@ -31,12 +33,20 @@ export class Idle implements IdleStore {
   readonly #extracts: Connection
   readonly #meta: Meta
   readonly #vocabulary: Vocabulary
+  readonly #dictionary: Dictionary
   readonly #sql
   #isClean = false
   /** Counted once and after each merge: a share of it is all that is asked for. */
   #messages: number | undefined
 
-  constructor(db: Connection, extracts: Connection, meta: Meta, vocabulary: Vocabulary) {
+  constructor(
+    db: Connection,
+    extracts: Connection,
+    meta: Meta,
+    vocabulary: Vocabulary,
+    dictionary: Dictionary,
+  ) {
+    this.#dictionary = dictionary
     this.#db = db
     this.#extracts = extracts
     this.#meta = meta
@@ -86,6 +96,7 @@ export class Idle implements IdleStore {
     this.#meta.set('recounted', '')
     this.#meta.set('recounting', 1)
     while (this.#recountStep());
+    this.#dictionary.purge()
     this.#db.exec(`INSERT INTO term_gram(term_gram) VALUES ('optimize')`)
     this.#meta.set('merging words', 0)
     this.#meta.set('merging term_gram', 0)
@@ -113,7 +124,7 @@ export class Idle implements IdleStore {
   #shrinkStep(db: Connection): boolean {
     const free = db.pragma('freelist_count', { simple: true }) as number
     const all = db.pragma('page_count', { simple: true }) as number
-    if (free < SHRINK_PAGES || free < all * FREE_SHARE) return false
+    if (free < FREE_MIN || free < all * FREE_SHARE) return false
     db.pragma(`incremental_vacuum(${SHRINK_PAGES})`)
     return true
   }

@@ -12,15 +12,17 @@ import {
   wordsLost,
   type FoldedColumns,
 } from '../fold/columns.js'
+import type { BodyDictionary } from '../fold/texts.js'
 import { attachmentTexts } from './attachment-texts.js'
+import { BodyWriter } from './bodies.js'
 import { REGISTRATIONS, type Contents } from './contents.js'
+import type { Dictionary } from './dictionary.js'
 import { LOG_PAGES, type Connection } from './files.js'
 import { idsByMessageId, idsByPath, keyOf, uniqueOfPath } from './lookup.js'
 import { mergeCrowded } from './merging.js'
 import type { Meta } from './meta.js'
 import { RowIds } from './row-ids.js'
 import type { EntryRow, MessageInput } from './rows.js'
-import { BODY_BLOCKS } from './schema.js'
 import type { EntryChange, MessageStore } from './store.js'
 import { Threads } from './threads.js'
 import type { Vocabulary } from './vocabulary.js'
@@ -90,6 +92,8 @@ export class Messages implements MessageStore {
   readonly #contents: Contents
   readonly #words: Words
   readonly #vocabulary: Vocabulary
+  readonly #bodies: BodyWriter
+  readonly #dictionary: Dictionary
   readonly #threads: Threads
   readonly #ids: RowIds
   readonly #messageChars: number
@@ -101,6 +105,7 @@ export class Messages implements MessageStore {
     contents: Contents,
     words: Words,
     vocabulary: Vocabulary,
+    dictionary: Dictionary,
     messageChars: number,
   ) {
     this.#messageChars = messageChars
@@ -109,6 +114,8 @@ export class Messages implements MessageStore {
     this.#contents = contents
     this.#words = words
     this.#vocabulary = vocabulary
+    this.#bodies = new BodyWriter(db)
+    this.#dictionary = dictionary
     this.#threads = new Threads(db)
     this.#ids = new RowIds(db, meta.number('shift'))
     this.#sql = {
@@ -130,19 +137,21 @@ export class Messages implements MessageStore {
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       ),
       insertPart: db.prepare('INSERT INTO part VALUES (?, ?, ?, ?, ?, ?, ?, ?)'),
-      insertBody: db.prepare('INSERT INTO body VALUES (?, ?)'),
       insertRewrite: db.prepare('INSERT OR IGNORE INTO rewrite VALUES (?)'),
       thread: db.prepare('SELECT thread FROM message WHERE id = ?').pluck(),
       partHashes: db.prepare('SELECT DISTINCT hash FROM part WHERE message = ?').pluck(),
       isCarried: db.prepare('SELECT 1 FROM part WHERE hash = ? LIMIT 1').pluck(),
       removeMessage: db.prepare('DELETE FROM message WHERE id = ?'),
       removeParts: db.prepare('DELETE FROM part WHERE message = ?'),
-      removeBody: db.prepare('DELETE FROM body WHERE id BETWEEN ? AND ?'),
       removeRewrite: db.prepare('DELETE FROM rewrite WHERE message = ?'),
       orphan: db.prepare('INSERT OR IGNORE INTO orphan VALUES (?)'),
       orphans: db.prepare('SELECT hash FROM orphan LIMIT 1000').pluck(),
       forgetOrphan: db.prepare('DELETE FROM orphan WHERE hash = ?'),
     }
+  }
+
+  get dictionary(): BodyDictionary | undefined {
+    return this.#dictionary.current
   }
 
   count(): number {
@@ -288,6 +297,8 @@ export class Messages implements MessageStore {
               known,
             )
           this.#vocabulary.write()
+          if (added.length >= BATCH_ROWS && added.some(({ body }) => body !== null))
+            this.#dictionary.make()
           this.#words.written(added.length)
           if (this.#ids.shift !== shift) this.#meta.set('shift', this.#ids.shift)
           if (isEven) this.#meta.set(REGISTRATIONS, this.#contents.registrations())
@@ -300,6 +311,7 @@ export class Messages implements MessageStore {
     } catch (error) {
       this.#ids.forget()
       this.#vocabulary.discard()
+      this.#dictionary.discard()
       throw error
     }
     if (removed.length > 0) this.clearOrphans()
@@ -381,9 +393,7 @@ export class Messages implements MessageStore {
         Buffer.from(part.hash, 'hex'),
       )
     })
-    message.body?.forEach((block, number) => {
-      this.#sql.insertBody.run(id * BODY_BLOCKS + number, block)
-    })
+    this.#bodies.insert(id, message.body ?? [])
     if (message.parts.some((part) => (known.get(part.hash) ?? 0) > revision))
       this.#sql.insertRewrite.run(id)
     this.#words.insert(id, message.columns)
@@ -396,7 +406,7 @@ export class Messages implements MessageStore {
     const hashes = this.#sql.partHashes.all(id) as Buffer[]
     this.#sql.removeMessage.run(id)
     this.#sql.removeParts.run(id)
-    this.#sql.removeBody.run(id * BODY_BLOCKS, id * BODY_BLOCKS + BODY_BLOCKS - 1)
+    this.#bodies.remove(id)
     this.#sql.removeRewrite.run(id)
     this.#words.remove(id)
     this.#threads.left(thread)

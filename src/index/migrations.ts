@@ -7,6 +7,7 @@
  * afresh is left out: the file is then begun anew, from the kept extracts.
  */
 import type { Connection } from './files.js'
+import { DICTIONARY_TABLE } from './schema.js'
 
 /** What makes a file of version `to` of one of the version before. */
 export interface Migration {
@@ -25,6 +26,8 @@ export const INDEX_MIGRATIONS: readonly Migration[] = [
       db.exec(`ALTER TABLE message ADD COLUMN losses TEXT;
         CREATE INDEX message_losses ON message (id) WHERE losses IS NOT NULL`),
   },
+  // Bodies stay as they are packed; new ones take the new form.
+  { to: 4, change: (db) => db.exec(DICTIONARY_TABLE) },
 ]
 
 export const EXTRACTS_MIGRATIONS: readonly Migration[] = []

@@ -7,14 +7,13 @@
  * from the kept texts.
  */
 import { foldColumns, wordsLost, type FoldedColumns, type FoldPerson } from '../fold/columns.js'
-import { unpackBody } from '../fold/texts.js'
 import { attachmentTexts } from './attachment-texts.js'
+import { BodyReader } from './bodies.js'
 import type { Contents } from './contents.js'
 import type { Connection } from './files.js'
 import type { Words } from './messages.js'
 import type { Meta } from './meta.js'
 import type { Lane } from '../part/states.js'
-import { BODY_BLOCKS } from './schema.js'
 import type { RewriteDue, RewriteStore } from './store.js'
 import type { Vocabulary } from './vocabulary.js'
 
@@ -36,6 +35,7 @@ export class Rewrites implements RewriteStore {
   readonly #words: Words
   readonly #vocabulary: Vocabulary
   readonly #messageChars: number
+  readonly #bodies: BodyReader
   #passed = 0
   readonly #sql
 
@@ -53,6 +53,7 @@ export class Rewrites implements RewriteStore {
     this.#words = words
     this.#vocabulary = vocabulary
     this.#messageChars = messageChars
+    this.#bodies = new BodyReader(db)
     this.#sql = {
       enqueue: db.prepare(
         `INSERT OR IGNORE INTO rewrite SELECT message.id FROM part JOIN message ON message.id = part.message
@@ -68,7 +69,6 @@ export class Rewrites implements RewriteStore {
       parts: db.prepare(
         'SELECT name, declared_type AS declaredType, lower(hex(hash)) AS hash FROM part WHERE message = ? ORDER BY number',
       ),
-      body: db.prepare('SELECT text FROM body WHERE id BETWEEN ? AND ? ORDER BY id').pluck(),
       before: db.prepare('SELECT revision, losses FROM message WHERE id = ?'),
       setLosses: db.prepare('UPDATE message SET losses = ? WHERE id = ?'),
       setRevision: db.prepare('UPDATE message SET revision = ? WHERE id = ?'),
@@ -185,10 +185,6 @@ export class Rewrites implements RewriteStore {
   refold(id: number): { columns: FoldedColumns; revision: number } | undefined {
     const message = this.#sql.message.get(id) as MessageRow | undefined
     if (message === undefined || message.isKept === 0) return undefined
-    const body = this.#sql.body.all(
-      id * BODY_BLOCKS,
-      id * BODY_BLOCKS + BODY_BLOCKS - 1,
-    ) as Buffer[]
     const texts = attachmentTexts(this.#contents, this.#partsOf(id), this.#messageChars)
     if (texts === undefined) return undefined
     const { files, attachments, revision } = texts
@@ -198,7 +194,7 @@ export class Rewrites implements RewriteStore {
         from: people(message.sender),
         to: people(message.recipients),
         cc: people(message.copies),
-        body: body.map((block) => unpackBody(block)).join(''),
+        body: [...this.#bodies.blocks(id)].join(''),
         files,
         labels: message.labels === null ? [] : (JSON.parse(message.labels) as string[]),
         attachments,

@@ -15,7 +15,7 @@ import { CONTENT_STATES, LANES } from '../part/states.js'
  * Stored as `user_version` in each file. A higher one was written by a newer Paperknife; a lower one is brought
  * up by migrations.ts, which says what raising a version asks for.
  */
-export const INDEX_VERSION = 3
+export const INDEX_VERSION = 4
 export const EXTRACTS_VERSION = 1
 
 /** Stored as `application_id`, so that only our own files are ever set aside: "PKni" and "PKne". */
@@ -23,6 +23,10 @@ export const INDEX_APPLICATION = 0x504b6e69
 export const EXTRACTS_APPLICATION = 0x504b6e65
 
 const list = (names: readonly string[]): string => names.map((name) => `'${name}'`).join(', ')
+
+/** Words that blocks of body were packed with (dictionary.ts). A number is never given twice. */
+export const DICTIONARY_TABLE =
+  'CREATE TABLE dictionary (number INTEGER PRIMARY KEY AUTOINCREMENT, words BLOB NOT NULL);'
 
 /**
  * index.db.
@@ -112,8 +116,11 @@ CREATE TABLE part (
 ) WITHOUT ROWID;
 CREATE INDEX part_hash ON part (hash, message);
 
--- Kept body text (fold/texts.ts), id = message * 8192 + block.
+-- Kept body text (fold/texts.ts), id = message * 8192 + block. A body of one block is spread over rows of 512 bytes,
+-- which go on at 8128 (bodies.ts).
 CREATE TABLE body (id INTEGER PRIMARY KEY, text BLOB NOT NULL);
+
+${DICTIONARY_TABLE}
 
 -- Messages whose attachment column is older than the text of their contents.
 CREATE TABLE rewrite (message INTEGER PRIMARY KEY);

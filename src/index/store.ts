@@ -9,10 +9,12 @@
 import { randomUUID } from 'node:crypto'
 import type { TextPage } from '../part/outcome.js'
 import type { FoldedColumns } from '../fold/columns.js'
+import type { BodyDictionary } from '../fold/texts.js'
 import type { MessageReference } from '../part/reference.js'
 import type { Lane, ReadReason } from '../part/states.js'
 import { Answers } from './answers.js'
 import { Contents } from './contents.js'
+import { Dictionary } from './dictionary.js'
 import {
   checkWhole,
   explained,
@@ -74,6 +76,8 @@ export interface FolderStore {
 }
 
 export interface MessageStore {
+  /** What bodies are to be packed with, from the first thousand messages on. */
+  readonly dictionary: BodyDictionary | undefined
   /** Messages in the index. Reads a small index through: for the end of a sweep, not for each delivery. */
   count(): number
   /** Entries of a folder, for reconcile. */
@@ -223,9 +227,18 @@ function storeOver(files: WriterFiles, directory: string, messageChars: number):
   const contents = new Contents(extracts, extractsMeta, index)
   const words = new Words(index)
   const vocabulary = new Vocabulary(index, indexMeta)
-  const messages = new Messages(index, indexMeta, contents, words, vocabulary, messageChars)
+  const dictionary = new Dictionary(index, vocabulary)
+  const messages = new Messages(
+    index,
+    indexMeta,
+    contents,
+    words,
+    vocabulary,
+    dictionary,
+    messageChars,
+  )
   const rewrites = new Rewrites(index, indexMeta, contents, words, vocabulary, messageChars)
-  const idle = new Idle(index, extracts, indexMeta, vocabulary)
+  const idle = new Idle(index, extracts, indexMeta, vocabulary, dictionary)
   let answers: Answers | undefined
   messages.clearOrphans()
   rewrites.queue()

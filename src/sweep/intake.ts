@@ -137,7 +137,8 @@ export class Intake {
         this.#take(found, { ...BARE, losses: ['its head could not be read'] })
       return
     }
-    const { pool, root, signal, urgent = false, isSuspect } = this.#options
+    const { pool, root, signal, urgent = false, isSuspect, keepTexts, store } = this.#options
+    const { dictionary } = store.messages
     const next = CAUTIONS[CAUTIONS.indexOf(caution) + 1] as Caution
     let answered = 0
     const failed: Found[] = []
@@ -148,6 +149,7 @@ export class Intake {
         vault: root,
         references: batch.map(({ entry }) => referenceOf(entry)),
         headOnly: caution === 'head',
+        ...(keepTexts && dictionary && { dictionary }),
       },
       (item, answer: Answer) => {
         answered = item + 1

@@ -12,7 +12,7 @@ import type { ReadSettings } from '../part/settings.js'
 import type { MessageReference } from '../part/reference.js'
 import type { ReadResult, TextPage } from '../part/outcome.js'
 import type { FoldedColumns } from '../fold/columns.js'
-import type { PackedBlock } from '../fold/texts.js'
+import type { BodyDictionary, PackedBlock } from '../fold/texts.js'
 import type { ParsedMessage, UnreadMessage } from './parsed.js'
 
 /** Reads and parses messages, one item each. */
@@ -21,6 +21,8 @@ export interface ParseTask {
   /** Absolute path of the vault. */
   vault: string
   references: MessageReference[]
+  /** What bodies are packed with. */
+  dictionary?: BodyDictionary
   /** Only the headers, for a message whose parsing ended its thread before. */
   headOnly?: boolean
   /** On a thread that no other task takes. */

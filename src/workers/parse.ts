@@ -10,21 +10,22 @@ import { packBody } from '../fold/texts.js'
 import { isLoss } from '../mail/message.js'
 import { parseMessage } from '../mail/parse.js'
 import { readMessage } from '../vault/read.js'
-import type { RefoldedMessage, ThreadSettings } from './messages.js'
+import type { ParseTask, RefoldedMessage, ThreadSettings } from './messages.js'
 import type { ParsedMessage, UnreadMessage } from './parsed.js'
 
 /** Bytes read of a message whose parsing ended its thread before: headers, and nothing that could be a part. */
 const HEAD_BYTES = 65_536
 
 /**
- * @param headOnly read the first 64 kB up to the first empty line, for a message that is known to do harm
+ * @param how.headOnly read the first 64 kB up to the first empty line, for a message that is known to do harm
+ * @param how.dictionary what the body is packed with
  * @returns never throws for what the mail holds
  */
 export async function parseMessageAt(
   vault: string,
   reference: MessageReference,
   { settings: { limits }, keepTexts }: ThreadSettings,
-  headOnly = false,
+  { headOnly = false, dictionary }: Pick<ParseTask, 'headOnly' | 'dictionary'> = {},
 ): Promise<ParsedMessage | UnreadMessage> {
   const read = await readMessage(vault, reference, headOnly ? { messageBytes: HEAD_BYTES } : limits)
   if (read.kind !== 'read') return read
@@ -66,7 +67,7 @@ export async function parseMessageAt(
       },
       limits.messageChars,
     ),
-    body: keepTexts ? packBody(body) : [],
+    body: keepTexts ? packBody(body, dictionary) : [],
     losses: [
       ...(headOnly ? ['reading all of it failed; only its head was read'] : []),
       ...(read.isCut && !headOnly

@@ -108,7 +108,7 @@ export default async function perform({ task, port, progress }: Errand): Promise
         journal?.begin({ path, ...(offset !== undefined && { offset }) })
         await item(index, async () => {
           if (!task.headOnly) faults?.beforeParse?.(path)
-          return parseMessageAt(task.vault, reference, threadSettings, task.headOnly)
+          return parseMessageAt(task.vault, reference, threadSettings, task)
         })
       }
       break
