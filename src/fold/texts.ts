@@ -141,7 +141,8 @@ function stretches(text: string): string[] {
 function compress(text: string, dictionary?: BodyDictionary): Uint8Array {
   const isShort = text.length < 3_000 && !dictionary
   const packed = deflateRawSync(text, {
-    level: 6,
+    // With a dictionary level 6 gains 1 to 2 % for up to half as much time again.
+    level: dictionary ? 4 : 6,
     ...(isShort && { windowBits: 12, memLevel: 5, chunkSize: 4_096 }),
     ...(dictionary && { dictionary: dictionary.words }),
   })
