@@ -60,18 +60,12 @@ export class Dictionary {
     const isEnough = this.#db.prepare(`SELECT 1 FROM message LIMIT 1 OFFSET ${MESSAGES_MIN - 1}`)
     if (isEnough.get() === undefined) return
     this.#isTried = true
-    this.#vocabulary.flush()
     const messages = this.#db.prepare('SELECT count(*) FROM message').pluck().get() as number
-    const common = this.#db
-      .prepare(
-        `SELECT text FROM term WHERE messages >= ? AND mask & ${1 << COLUMNS.indexOf('body')} <> 0
-         AND length(text) BETWEEN ${WORD_CHARS.min} AND ${WORD_CHARS.max} ORDER BY messages DESC LIMIT ${BYTES_MAX}`,
-      )
-      .pluck()
-      .all(Math.ceil(messages * SHARE_MIN)) as string[]
+    const common = this.#vocabulary.common(COLUMNS.indexOf('body'), Math.ceil(messages * SHARE_MIN))
     let bytes = 1
     const words: string[] = []
-    for (const word of common) {
+    for (const [word] of [...common].sort((a, b) => b[1] - a[1])) {
+      if (word.length < WORD_CHARS.min || word.length > WORD_CHARS.max) continue
       bytes += Buffer.byteLength(word) + 1
       if (bytes > BYTES_MAX) break
       words.push(word)
