@@ -44,6 +44,9 @@ export const LEAF_LIMITS = Object.freeze({
   candidates: 2_500,
   /** When there are more, the newest of them are looked at too: numbers that occur once. */
   newest: 500,
+  /** Of both kinds, looked at for an open end of a phrase, which takes few. */
+  candidatesOfEnd: 800,
+  newestOfEnd: 200,
   /** They are looked for among this many of the newest terms: reading backwards through all costs 10 ms. */
   newestAmong: 200_000,
   /** Terms looked through for these where all begin alike, in the order of the alphabet: 1 ms. */
@@ -126,8 +129,11 @@ export class Vocabulary {
   private readonly between: Statement<[string, string, number, number], TermRow>
   private readonly amongBetween: Statement<[string, string, number, number], TermRow>
   private readonly countBetween: Statement<[string, string], number>
-  private readonly some: Statement<[string, number, string, number], TermRow>
-  private readonly many: Statement<[string, string, number, number, string, number], TermRow>
+  private readonly some: Statement<[string, number, number, string, number], TermRow>
+  private readonly many: Statement<
+    [string, number, string, number, number, number, string, number],
+    TermRow
+  >
   private readonly isMany: Statement<[string], number>
   private readonly gramsOf: Statement<[string, string, number], string>
   private readonly scan: Statement<[string, number, number], TermRow>
@@ -160,7 +166,7 @@ export class Vocabulary {
       )
       .pluck()
     const matches = `FROM term_gram WHERE term_gram MATCH ?`
-    const first = `SELECT rowid AS id ${matches} ORDER BY rowid LIMIT ${LEAF_LIMITS.candidates}`
+    const first = `SELECT rowid AS id ${matches} ORDER BY rowid LIMIT ?`
     const holds = `mask & ? AND instr(' ' || text || ' ', ?) > 0 ${frequentFirst}`
     this.isMany = db
       .prepare<[string], number>(
@@ -168,14 +174,14 @@ export class Vocabulary {
       )
       .pluck()
     this.some = db
-      .prepare<[string, number, string, number], TermRow>(
+      .prepare<[string, number, number, string, number], TermRow>(
         `${columns} (${first}) found CROSS JOIN term t ON t.id = found.id WHERE ${holds}`,
       )
       .raw()
     this.many = db
-      .prepare<[string, string, number, number, string, number], TermRow>(
+      .prepare<[string, number, string, number, number, number, string, number], TermRow>(
         `${columns} (SELECT id FROM (${first}) UNION SELECT id FROM (SELECT rowid AS id ${matches}
-           AND rowid > CAST(? AS INTEGER) ORDER BY rowid DESC LIMIT ${LEAF_LIMITS.newest})) found
+           AND rowid > CAST(? AS INTEGER) ORDER BY rowid DESC LIMIT ?)) found
          CROSS JOIN term t ON t.id = found.id WHERE ${holds}`,
       )
       .raw()
@@ -202,7 +208,10 @@ export class Vocabulary {
     const { length } = beginning
     // trigrams give the frequent terms first, and of a longer beginning each is a list of all terms of its kind
     if (length > 1 && length < ALIKE) return this.matching(` ${beginning}`, mask, limit)
-    const isMany = this.beginMany(beginning)
+    return this.alphabetically(beginning, mask, limit, this.beginMany(beginning))
+  }
+
+  private alphabetically(beginning: string, mask: number, limit: number, isMany: boolean): Terms {
     const terms = isMany ? this.amongBetween : this.between
     return cutAt(limit, isMany, (most) => terms.all(beginning, beginning + LAST, mask, most))
   }
@@ -216,7 +225,7 @@ export class Vocabulary {
   /** Terms that contain a text. */
   containing(part: string, mask: number, limit: number): Terms {
     const chars = [...part].length
-    if (chars >= ALIKE && this.beginMany(part)) return this.starting(part, mask, limit)
+    if (chars >= ALIKE && this.beginMany(part)) return this.alphabetically(part, mask, limit, true)
     if (chars >= 3) return this.matching(part, mask, limit)
     if (chars === 1) {
       const isCut = (this.lastId.get() ?? 0) > LEAF_LIMITS.scanned
@@ -264,11 +273,17 @@ export class Vocabulary {
     isMany = this.isMany.get(expression) !== undefined,
   ): Terms {
     if (!isMany) {
-      return cutAt(limit, isPart, (most) => this.some.all(expression, mask, part, most))
+      return cutAt(limit, isPart, (most) =>
+        this.some.all(expression, LEAF_LIMITS.candidates, mask, part, most),
+      )
     }
     const after = (this.lastId.get() ?? 0) - LEAF_LIMITS.newestAmong
+    const [looked, newest] =
+      limit <= LEAF_LIMITS.phraseEnd
+        ? [LEAF_LIMITS.candidatesOfEnd, LEAF_LIMITS.newestOfEnd]
+        : [LEAF_LIMITS.candidates, LEAF_LIMITS.newest]
     return cutAt(limit, true, (most) =>
-      this.many.all(expression, expression, after, mask, part, most),
+      this.many.all(expression, looked, expression, after, newest, mask, part, most),
     )
   }
 }
