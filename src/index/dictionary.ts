@@ -7,7 +7,7 @@
  * Not responsible for packing (fold/texts.ts) or for the rows of bodies (bodies.ts).
  */
 import { COLUMNS } from '../fold/columns.js'
-import { packBody, type BodyDictionary } from '../fold/texts.js'
+import { dictionaryOf, packBody, unpackBody, type BodyDictionary } from '../fold/texts.js'
 import { BodyReader, BodyWriter } from './bodies.js'
 import type { Connection } from './files.js'
 import type { Vocabulary } from './vocabulary.js'
@@ -32,6 +32,8 @@ export class Dictionary {
   #current: BodyDictionary | null | undefined
   /** Also when no word was common enough: mail in scripts without words. */
   #isTried = false
+  /** Words that a purge took out, by number, for bodies that were packed meanwhile. */
+  readonly #purged = new Map<number, Uint8Array>()
 
   constructor(db: Connection, vocabulary: Vocabulary) {
     this.#db = db
@@ -78,6 +80,14 @@ export class Dictionary {
     this.#current = undefined
   }
 
+  /** A body as it can be kept: packed again when its dictionary was taken out since. */
+  kept(blocks: readonly Uint8Array[]): readonly Uint8Array[] {
+    const wordsOf = (block: Uint8Array): Uint8Array | undefined =>
+      this.#purged.get(dictionaryOf(block))
+    if (!blocks.some(wordsOf)) return blocks
+    return packBody(blocks.map((block) => unpackBody(block, wordsOf(block))).join(''))
+  }
+
   /** Takes it out of the bodies when a word of it stands in no message any more. After an exact recount of `term`. */
   purge(): void {
     const { current } = this
@@ -102,6 +112,7 @@ export class Dictionary {
       after = messages.at(-1) as number
     }
     this.#db.exec('DELETE FROM dictionary')
+    this.#purged.set(current.number, current.words)
     this.discard()
   }
 }

@@ -393,7 +393,7 @@ export class Messages implements MessageStore {
         Buffer.from(part.hash, 'hex'),
       )
     })
-    this.#bodies.insert(id, message.body ?? [])
+    this.#bodies.insert(id, this.#dictionary.kept(message.body ?? []))
     if (message.parts.some((part) => (known.get(part.hash) ?? 0) > revision))
       this.#sql.insertRewrite.run(id)
     this.#words.insert(id, message.columns)

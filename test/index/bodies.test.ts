@@ -156,6 +156,11 @@ describe('a dictionary', () => {
     expect(store.messages.dictionary).toBeUndefined()
     expect(held()).toBe(false)
     expect(bodyOf(kept)).toBe(body)
+    // One that a thread had packed meanwhile.
+    const [late] = store.messages.add([
+      { ...letter({ body }), body: packBody(body, dictionary) },
+    ]) as [number]
+    expect(bodyOf(late)).toBe(body)
     fillUp(store)
     // Another one has another number: no body can be read with the wrong words.
     expect(store.messages.dictionary?.number).toBe((dictionary?.number ?? 0) + 1)
