@@ -2,6 +2,7 @@
  * Reads files on disk that lie in no vault: the text lane first, then the OCR lane for those with
  * pages of pixels. No index, no states kept; a second try only for want of memory.
  */
+import { setMaxListeners } from 'node:events'
 import type { ReadResult } from '../part/outcome.js'
 import type { ReadSettings } from '../part/settings.js'
 import type { ContentState, Lane } from '../part/states.js'
@@ -36,6 +37,8 @@ export async function* readDocuments(
   settings: ReadSettings & { readonly workers: number; readonly memoryBytesMax: number },
   signal?: AbortSignal,
 ): AsyncGenerator<DocumentReading> {
+  // Every file that waits for a thread listens, and Node takes more than ten listeners for a leak.
+  if (signal) setMaxListeners(0, signal)
   const pool = new WorkerPool({
     settings,
     textThreads: settings.workers,
