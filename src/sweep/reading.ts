@@ -61,6 +61,8 @@ export class Reading {
   #lastRecord = 0
   #lastRewrite = performance.now()
   #failure: unknown
+  /** The pool takes no more: what it gives back would be begun again for ever. */
+  #isInterrupted = false
 
   constructor(options: ReadingOptions) {
     this.#options = options
@@ -76,7 +78,7 @@ export class Reading {
   async run(lanes: readonly Lane[], now: number): Promise<void> {
     const { signal, gate, onLaneDone } = this.#options
     const unfinished = new Set(lanes)
-    while (!signal?.aborted) {
+    while (!signal?.aborted && !this.#isInterrupted) {
       this.#throwFailure()
       for (const lane of lanes) {
         const isAllBegun = await this.#fill(lane, now)
@@ -110,7 +112,7 @@ export class Reading {
         if (!waiting.has(row.hash)) continue
         if (this.#inFlight[lane].size >= pool.threads(lane) + AHEAD[lane]) return false
         await gate?.()
-        if (signal?.aborted) return false
+        if (signal?.aborted || this.#isInterrupted) return false
         this.#begin(row, waiting, lane)
       }
     }
@@ -184,6 +186,7 @@ export class Reading {
     )
     const again: ClaimedContent[] = []
     if (fault) {
+      if (fault.kind === 'interrupted') this.#isInterrupted = true
       // Before the first item the message itself was in work, and all its contents with it.
       const guilty = fault.item === 'preparing' ? [...open.keys()] : [fault.item]
       for (const [item, content] of open)
