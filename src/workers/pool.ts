@@ -85,8 +85,8 @@ const WALLS = {
   endShare: 0.85,
   /** Share of memoryBytesMax above which an item would pay for what others left in the process: it is read in another. */
   crowdedShare: 0.7,
-  /** The mark of such a process when less than that is left of memoryBytesMax: a scan of 25 megapixels needs 450 MB. */
-  aloneBytes: 600_000_000,
+  /** The mark of such a process when less than that is left of memoryBytesMax: a scan of 35 megapixels needs 560 MB. */
+  aloneBytes: 750_000_000,
   /** The least mark of such a process, while others run here. */
   besideBytes: 300_000_000,
   /** Share of memoryBytesMax that this process and those beside it may hold together; their shared pages count twice in it. */
