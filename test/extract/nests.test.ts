@@ -1,4 +1,4 @@
-import { deflateRawSync, gzipSync } from 'node:zlib'
+import { crc32, deflateRawSync, gzipSync } from 'node:zlib'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import JSZip from 'jszip'
@@ -47,6 +47,51 @@ test('the text of a nest names its members, outermost first', async () => {
     await zip({ '2026/mail.eml': mail, 'in.zip': await zip({ 'a.txt': 'deep' }) }),
   )
   expect(members(outcome)).toEqual(['2026/mail.eml', 'in.zip › a.txt'])
+})
+
+/** A RAR 5 archive whose members are stored, as the format's technical note lays it out. */
+function rar(files: Record<string, string>): Buffer {
+  const number = (value: number): number[] =>
+    value < 128 ? [value] : [(value & 127) | 128, ...number(value >>> 7)]
+  const long = (value: number): Buffer => {
+    const four = Buffer.alloc(4)
+    four.writeUInt32LE(value)
+    return four
+  }
+  const header = (fields: Array<number[] | Buffer>): Buffer => {
+    const body = Buffer.concat(fields.map((field) => Buffer.from(field)))
+    const sized = Buffer.concat([Buffer.from(number(body.length)), body])
+    return Buffer.concat([long(crc32(sized)), sized])
+  }
+  const STORED = 0
+  const UNIX = 1
+  return Buffer.concat([
+    Buffer.from('Rar!\x1a\x07\x01\0', 'latin1'),
+    header([[1], [0], [0]]),
+    ...Object.entries(files).flatMap(([name, content]) => {
+      const [bytes, path] = [Buffer.from(content), Buffer.from(name)]
+      const size = number(bytes.length)
+      const [type, hasData, hasChecksum, mode] = [[2], [2], [4], number(0o100644)]
+      return [
+        header([
+          ...[type, hasData, size, hasChecksum, size, mode, long(crc32(bytes))],
+          ...[[STORED], [UNIX], number(path.length), path],
+        ]),
+        bytes,
+      ]
+    }),
+    header([[5], [0], [0]]),
+  ])
+}
+
+test('members of a RAR archive are read and named', async () => {
+  const outcome = await text(rar({ '2023/plan.txt': 'The harbour plan', 'läsmig.txt': 'Cranes' }))
+  expect(members(outcome)).toEqual(['2023/plan.txt', 'läsmig.txt'])
+  expect(outcome.pages.map((page) => page.text)).toEqual(['The harbour plan', 'Cranes'])
+  expect(await read(rar({ 'a.txt': 'x'.repeat(300) }).subarray(0, 120))).not.toMatchObject({
+    kind: 'text',
+    partial: undefined,
+  })
 })
 
 test('an attached mbox is parted as that of a vault is, and its quoting undone', async () => {
