@@ -206,7 +206,8 @@ class OpenedMail implements Mail {
   async deliver(path: string, { signal }: { signal?: AbortSignal } = {}): Promise<{ id: number }> {
     signal?.throwIfAborted()
     const vault = this.#holding(path)
-    return this.#sweeping(vault).perform({ name: 'deliver', path }, signal)
+    const { id } = await this.#sweeping(vault).perform({ name: 'deliver', path }, signal)
+    return { id }
   }
 
   async watch(options: WatchOptions): Promise<void> {

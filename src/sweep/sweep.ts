@@ -25,7 +25,7 @@ import { isSameMessage, reconcile } from './reconcile.js'
 import { reExtract } from './re-extract.js'
 import { leaveOcrLane, requeueStale } from './stale.js'
 import { Suspects } from './suspects.js'
-import type { Call, Results, Sweeping } from './sweeping.js'
+import type { Call, Delivery, Results, Sweeping } from './sweeping.js'
 import { ThrottleGate } from './throttle.js'
 import { verify } from './verify.js'
 
@@ -112,6 +112,8 @@ export class Sweeper implements Sweeping {
   #isClosed = false
   /** Paths delivered since the present sweep began, which it may have listed before. */
   readonly #delivered = new Set<string>()
+  /** Deliveries at work, by path: the system tells of one new file more than once. */
+  readonly #delivering = new Map<string, Promise<unknown>>()
 
   /**
    * Opens the vault's index for writing, or makes it.
@@ -179,6 +181,7 @@ export class Sweeper implements Sweeping {
     requeueStale(store.contents, this.#settings)
     if (this.#settings.ocr === false) leaveOcrLane(store.contents)
     this.#delivered.clear()
+    for (const path of this.#delivering.keys()) this.#delivered.add(path)
 
     let found = 0
     let written = 0
@@ -266,16 +269,36 @@ export class Sweeper implements Sweeping {
    * @param path absolute or vault-relative
    * @throws {PipelineError} `E_NOT_FOUND` when no message lies there
    */
-  async deliver(path: string, signal?: AbortSignal): Promise<{ id: number }> {
-    const { store } = this
+  async deliver(path: string, signal?: AbortSignal): Promise<Delivery> {
     const vault = (this.#vault ??= await openMailStore(this.#root))
     const at = await vault.entryAt(path)
     if (!at) throw new PipelineError('E_NOT_FOUND', `${path} is no message in ${vault.root}`)
+    const key = at.entry.path
+    for (let other; (other = this.#delivering.get(key));) await other.catch(() => {})
+    const delivery = this.#deliver(vault, at, signal)
+    this.#delivering.set(key, delivery)
+    try {
+      return await delivery
+    } catch (error) {
+      this.#delivered.delete(key)
+      throw error
+    } finally {
+      this.#delivering.delete(key)
+    }
+  }
+
+  async #deliver(
+    vault: Vault,
+    at: NonNullable<Awaited<ReturnType<Vault['entryAt']>>>,
+    signal: AbortSignal | undefined,
+  ): Promise<Delivery> {
+    const { store } = this
     const folder =
       store.folders.idOf(at.folder.path) ??
       store.folders.save({ ...at.folder, fingerprint: '', scanned: 0, fullCheck: 0 })
     const known = store.messages.byPath(at.entry.path)
-    if (known && isSameMessage(vault.root, known, at.entry, at.folder.kind)) return { id: known.id }
+    if (known && isSameMessage(vault.root, known, at.entry, at.folder.kind))
+      return { id: known.id, isNew: false }
     const found = { entry: at.entry, folder, ...(known && { replaces: known.id }) }
     this.#delivered.add(at.entry.path)
     const intake = new Intake({
@@ -290,8 +313,9 @@ export class Sweeper implements Sweeping {
     await intake.read(found)
     await intake.settle()
     const row = store.messages.byPath(at.entry.path)
-    if (!row) throw new PipelineError('E_NOT_FOUND', `${path} was removed while it was read`)
-    return { id: row.id }
+    if (!row)
+      throw new PipelineError('E_NOT_FOUND', `${at.entry.path} was removed while it was read`)
+    return { id: row.id, isNew: true }
   }
 
   async perform<N extends Call['name']>(

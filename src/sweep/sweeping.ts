@@ -10,9 +10,15 @@ export type Call =
   | { name: 're-extract'; options: ReExtractOptions }
   | { name: 'verify'; purge: boolean }
 
+/** The row of a delivered message, and whether it was not in the index before as it lies there. */
+export interface Delivery {
+  id: number
+  isNew: boolean
+}
+
 export interface Results {
   sweep: SweepReport
-  deliver: { id: number }
+  deliver: Delivery
   're-extract': ReExtractReport
   verify: VerifyReport
 }

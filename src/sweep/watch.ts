@@ -8,7 +8,7 @@
 import { statSync, watch, type FSWatcher } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { Progress, SweepOptions, SweepReport } from './sweep.js'
-import type { Call } from './sweeping.js'
+import type { Call, Delivery } from './sweeping.js'
 
 const WATCH = {
   /** Changes that come together are one sweep. */
@@ -36,7 +36,7 @@ export interface WatchOptions extends SweepOptions {
     onProgress: (progress: Progress) => void,
   ): Promise<SweepReport>
   /** One message that arrived while a sweep is at work. */
-  deliver(path: string): Promise<unknown>
+  deliver(path: string): Promise<Delivery>
   /** Vault-relative paths of the folders that hold mail, as the index knows them after a sweep. */
   folders: () => Promise<readonly string[]>
   /** On a network disk: the system tells of no changes there, and is not asked to. */
@@ -50,6 +50,8 @@ export async function watchVault(
 ): Promise<void> {
   const watchers = new Map<string, { watcher: FSWatcher; inode: number }>()
   const deliveries = new Set<Promise<unknown>>()
+  /** Told with the next pass, which finds these messages in the index. */
+  let delivered = 0
   let isSweeping = false
   let isChanged = false
   let isAway = false
@@ -68,6 +70,7 @@ export async function watchVault(
     const path = directory === '' ? name : `${directory}/${name}`
     if (!isFile(join(root, path))) return
     const delivery: Promise<unknown> = deliver(path)
+      .then(({ isNew }) => void (delivered += Number(isNew)))
       // Gone again, or not a mail after all: the next sweep sees what is there.
       .catch(() => {})
       .finally(() => deliveries.delete(delivery))
@@ -126,7 +129,12 @@ export async function watchVault(
         })
         if (isAway) options.onBack?.()
         isAway = false
-        options.onReport?.(report)
+        const { messages } = report
+        options.onReport?.({
+          ...report,
+          messages: { ...messages, added: messages.added + delivered },
+        })
+        delivered = 0
         if (Object.keys(report.contents).length === 0 && report.messages.added === 0)
           costMs = performance.now() - began
       } catch (error) {

@@ -500,6 +500,19 @@ test('a delivery is searchable at once and its folder is not compared', async ()
   await expect(mail.deliver('new/3.host')).rejects.toMatchObject({ code: 'E_NOT_FOUND' })
 })
 
+test('a mail that the system tells of twice, also while a sweep lists it, is one message', async () => {
+  vault.write('cur/1.host:2,S', { subject: 'Before' })
+  await open()
+  await mail.sweep()
+  vault.write('new/2.host', { subject: 'Arrived' })
+  const path = vault.path('new/2.host')
+  const told = [mail.deliver(path), mail.deliver(path), mail.sweep(), mail.deliver(path)] as const
+  const [first, second, , third] = await Promise.all(told)
+  expect([second.id, third.id]).toEqual([first.id, first.id])
+  expect((await mail.search('arrived')).hits).toMatchObject([{ id: first.id }])
+  expect((await mail.verify()).agrees).toBe(true)
+})
+
 test('a mail put in the place of another as long inside an mbox file is found by a full sweep', async () => {
   const box = (changed: number): Buffer =>
     Buffer.concat(
