@@ -1,4 +1,5 @@
 /** What the fonts of RTF and Word 97 say about the bytes written in them: code pages, and letters of the Symbol font. */
+import { symbolLetter } from './office/symbols.js'
 
 /** Character sets of Windows fonts (LOGFONT, `\fcharset`) and their code pages; 0 and 1 mean the document's own. */
 export const FONT_CODE_PAGES: Record<number, number> = {
@@ -32,16 +33,8 @@ export const FONT_CODE_PAGES: Record<number, number> = {
   255: 850,
 }
 
-/** The Symbol font's letters (Adobe Symbol encoding, 0x41 and up); everything else in it is drawing. */
-const SYMBOL_UPPER = 'ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ'
-const SYMBOL_LOWER = 'αβχδεφγηιϕκλμνοπθρστυϖωξψζ'
-
-/** A byte written in a symbol font: Greek letters in Symbol, a space for pictures. */
+/** A byte written in a symbol font: Greek letters in Symbol, where what is no letter is drawing; a space for pictures. */
 export function symbolCharacter(byte: number, fontName: string): string {
-  if (/^symbol/i.test(fontName)) {
-    if (byte >= 0x41 && byte <= 0x5a) return SYMBOL_UPPER[byte - 0x41] as string
-    if (byte >= 0x61 && byte <= 0x7a) return SYMBOL_LOWER[byte - 0x61] as string
-    if (byte >= 0x20 && byte < 0x40) return String.fromCharCode(byte)
-  }
-  return ' '
+  if (!/^symbol/i.test(fontName)) return ' '
+  return symbolLetter(byte) ?? (byte >= 0x20 && byte < 0x40 ? String.fromCharCode(byte) : ' ')
 }
