@@ -5,7 +5,7 @@
  * paragraph that they belong to; each distinct header and footer is read once; hidden text is read, for it
  * is in the file; deleted text, field instructions, pictures and tables of styles are left out; embedded
  * documents are read as members.
- * Unbalanced braces end nothing. Not responsible for HTML inside RTF (msg.ts), whose text reads the same.
+ * Unbalanced braces end nothing. Not responsible for HTML inside RTF (mail/outlook/message.ts), whose text reads the same.
  */
 import type { Context, Extractor } from './extractor.js'
 import type { TextSink } from './sink.js'
