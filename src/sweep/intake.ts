@@ -178,7 +178,9 @@ export class Intake {
       // What an earlier reading gave is better than nothing.
       if (found.replaces !== undefined) return
     }
-    const { keepTexts } = this.#options
+    const { keepTexts, isDelivered } = this.#options
+    // The row it would replace is gone, or is about to be.
+    if (found.replaces !== undefined && isDelivered?.(found.entry.path)) return
     const input = inputOf(found, message.kind === 'parsed' ? message : BARE, keepTexts)
     // A time that no file has: the next sweep sees a change and tries again.
     if (message.kind === 'unreadable') input.mtimeMs = 0

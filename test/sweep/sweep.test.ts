@@ -513,6 +513,20 @@ test('a mail that the system tells of twice, also while a sweep lists it, is one
   expect((await mail.verify()).agrees).toBe(true)
 })
 
+test('a mail that was written over and is delivered while a sweep compares its folder is one message', async () => {
+  vault.write('loose/1.eml', { subject: 'Before' })
+  await open()
+  await mail.sweep()
+  // Another date is another row id.
+  vault.write('loose/1.eml', { subject: 'Changed', date: 'Mon, 2 Mar 2026 10:00:00 +0100' })
+  const [{ id }] = await Promise.all([
+    mail.deliver(vault.path('loose/1.eml')),
+    mail.sweep({ full: true }),
+  ])
+  expect((await mail.search('changed')).hits).toMatchObject([{ id }])
+  expect((await mail.sweep({ full: true })).messages).toMatchObject({ ...NOTHING, total: 1 })
+})
+
 test('a mail put in the place of another as long inside an mbox file is found by a full sweep', async () => {
   const box = (changed: number): Buffer =>
     Buffer.concat(
