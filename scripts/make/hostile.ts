@@ -8,7 +8,6 @@ import { contentTypes, docx, relationships, zip } from './office.js'
 import type { PdfObjects } from './pdf-objects.js'
 import { document, helvetica, lines } from './pdf-objects.js'
 import { pdf } from './pdf.js'
-import { reachingDocuments } from './reaching.js'
 import { writeOleFile } from '../../src/ole/write.js'
 
 const text = (words: string): Buffer => Buffer.from(words)
@@ -576,13 +575,4 @@ export const HOSTILE: Readonly<Record<string, () => Uint8Array | Promise<Uint8Ar
     return bytes
   },
   'truncated.docx': async () => (await docx(['words of a letter'])).slice(0, 700),
-}
-
-/** Every hostile document; those that reach out are among them. @param url what the latter ask for */
-export async function hostileDocuments(url: string): Promise<Record<string, Uint8Array>> {
-  const made: Record<string, Uint8Array> = {}
-  for (const [name, make] of Object.entries(HOSTILE)) made[name] = await make()
-  for (const [name, bytes] of Object.entries(await reachingDocuments(url)))
-    made[`reaching-${name}`] = bytes
-  return made
 }
