@@ -3,7 +3,7 @@
  * data, forms, fonts. Whoever follows one of them tells a stranger that, when and where the mail was read.
  */
 import { eml } from './mail.js'
-import { contentTypes, xml, zip, type Members } from './office.js'
+import { contentTypes, relationships, xml, zip, type Members } from './office.js'
 import { document, lines } from './pdf-objects.js'
 
 const RELATION = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
@@ -17,8 +17,7 @@ function external(targets: Array<[type: string, target: string]>): string {
   return `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">${rows.join('')}</Relationships>`
 }
 
-const root = (part: string): string =>
-  `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r" Type="${RELATION}/officeDocument" Target="${part}"/></Relationships>`
+const root = (part: string): string => relationships([['officeDocument', part]])
 
 /** A DTD and entities that lie elsewhere. */
 const outsideDtd = (name: string, url: string): string =>
@@ -69,8 +68,11 @@ function workbook(url: string): Promise<Uint8Array> {
       'xl/externalLinks/externalLink1.xml': 'spreadsheetml.externalLink',
     }),
     '_rels/.rels': root('xl/workbook.xml'),
-    'xl/workbook.xml': `<workbook xmlns="${s}" xmlns:r="${RELATION}"><sheets><sheet name="One" sheetId="1" r:id="r1"/></sheets><externalReferences><externalReference r:id="r2"/></externalReferences></workbook>`,
-    'xl/_rels/workbook.xml.rels': `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" Type="${RELATION}/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="r2" Type="${RELATION}/externalLink" Target="externalLinks/externalLink1.xml"/></Relationships>`,
+    'xl/workbook.xml': `<workbook xmlns="${s}" xmlns:r="${RELATION}"><sheets><sheet name="One" sheetId="1" r:id="rId1"/></sheets><externalReferences><externalReference r:id="rId2"/></externalReferences></workbook>`,
+    'xl/_rels/workbook.xml.rels': relationships([
+      ['worksheet', 'worksheets/sheet1.xml'],
+      ['externalLink', 'externalLinks/externalLink1.xml'],
+    ]),
     'xl/externalLinks/externalLink1.xml': `<externalLink xmlns="${s}" xmlns:r="${RELATION}"><externalBook r:id="x0"/></externalLink>`,
     'xl/externalLinks/_rels/externalLink1.xml.rels': external([
       ['externalLinkPath', `${url}/other.xlsx`],
@@ -89,8 +91,8 @@ function slides(url: string): Promise<Uint8Array> {
       'ppt/slides/slide1.xml': 'presentationml.slide',
     }),
     '_rels/.rels': root('ppt/presentation.xml'),
-    'ppt/presentation.xml': `<p:presentation xmlns:p="${p}" xmlns:r="${RELATION}"><p:sldIdLst><p:sldId id="256" r:id="r1"/></p:sldIdLst></p:presentation>`,
-    'ppt/_rels/presentation.xml.rels': `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" Type="${RELATION}/slide" Target="slides/slide1.xml"/></Relationships>`,
+    'ppt/presentation.xml': `<p:presentation xmlns:p="${p}" xmlns:r="${RELATION}"><p:sldIdLst><p:sldId id="256" r:id="rId1"/></p:sldIdLst></p:presentation>`,
+    'ppt/_rels/presentation.xml.rels': relationships([['slide', 'slides/slide1.xml']]),
     'ppt/slides/slide1.xml': `<p:sld xmlns:p="${p}" xmlns:a="${a}" xmlns:r="${RELATION}"><p:cSld><p:spTree><p:sp><p:txBody><a:p><a:r><a:rPr><a:hlinkClick r:id="x0"/></a:rPr><a:t>words of a slide</a:t></a:r></a:p></p:txBody></p:sp><p:pic><p:blipFill><a:blip r:link="x1"/></p:blipFill></p:pic></p:spTree></p:cSld></p:sld>`,
     'ppt/slides/_rels/slide1.xml.rels': external([
       ['hyperlink', `${url}/click`],
