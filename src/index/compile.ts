@@ -40,7 +40,8 @@ export type Node =
   | { readonly kind: 'or'; readonly of: readonly Node[] }
   | { readonly kind: 'not'; readonly of: Node }
 
-type Words = Extract<Node, { kind: 'words' }>
+/** Words as a node. */
+export type Words = Extract<Node, { kind: 'words' }>
 
 export interface Compiled {
   /** `null` asks for every message. */

@@ -5,12 +5,15 @@
 import { COLUMNS, type Column } from '../fold/columns.js'
 import { foldTexts } from '../fold/fold.js'
 import { isMark } from '../fold/marks.js'
-import type { Node } from './compile.js'
+import type { Node, Words } from './compile.js'
 import type { Evaluator } from './evaluate.js'
 import { MATCHED_FIELDS, type Head, type HeadOf, type Hit, type MatchedField } from './hits.js'
 import { ALL_COLUMNS, PEOPLE, type Phrase } from './leaves.js'
 
-/** Fields that stand in the row are asked of the word table for this many phrases at most; more are looked up in the rows. */
+/**
+ * Fields that stand in the row are asked of the word table for this many phrases at most, and where about so many messages
+ * between the oldest and the newest hit hold them; else they are looked up in the rows.
+ */
 const IN_WORDS = 2
 const READ_IN_WORDS = 2_000
 
@@ -24,8 +27,6 @@ export const FIELD_MASKS: Record<MatchedField, number> = {
 
 /** Columns that a message without attachments can match in. */
 const UNATTACHED = ALL_COLUMNS & ~FIELD_MASKS.filenames & ~FIELD_MASKS.attachments
-
-type Words = Extract<Node, { kind: 'words' }>
 
 /** Words that are wanted, not refused, in a tree. */
 export function positiveWords(node: Node | null): Words[] {
