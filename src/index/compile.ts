@@ -12,17 +12,10 @@ import { labelToken } from '../fold/kinds.js'
 import { TOKEN_LENGTH_MAX } from '../fold/fold.js'
 import { HAS_ATTACHMENT, LABEL, TYPE } from '../fold/marks.js'
 import { idsByMessageId } from './lookup.js'
-import {
-  ALL_COLUMNS,
-  leafOf,
-  quote,
-  type Closeness,
-  type Leaf,
-  type Phrase,
-  type Vocabulary,
-} from './leaves.js'
+import { ALL_COLUMNS, leafOf, type Closeness, type Leaf, type Phrase } from './leaves.js'
 import type { QueryNode, TextNode } from './query.js'
 import { kindsNamed } from './kinds.js'
+import { quote, type Vocabulary } from './terms.js'
 
 /** Conditions on a message's row. */
 export type RowTest =

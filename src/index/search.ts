@@ -17,11 +17,12 @@ import { ExcerptReader, type Excerpt } from './excerpts.js'
 import { explained } from './files.js'
 import { COUNTS, Grouper, type CountBy } from './groups.js'
 import { HitReader, type Hit, type SearchResult } from './hits.js'
-import { Vocabulary, type Leaf, type Term } from './leaves.js'
+import type { Leaf } from './leaves.js'
 import { positiveWords, setMatched } from './matched.js'
 import { parseQuery, type QueryNode } from './query.js'
 import { ranked, RANKED } from './relevance.js'
 import { Similar } from './similar.js'
+import { Vocabulary, type Term } from './terms.js'
 
 export interface SearchOptions {
   /** Hits at most. Default 20. */

@@ -4,8 +4,7 @@
  * nothing. Not responsible for when to look for similar words (search.ts).
  */
 import type { Database, Statement } from 'better-sqlite3'
-import type { Term } from './leaves.js'
-import { quote } from './leaves.js'
+import { quote, type Term } from './terms.js'
 
 /** Similar words taken for one word. */
 const TAKEN = 40

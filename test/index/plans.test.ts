@@ -3,10 +3,11 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { Compiler } from '../../src/index/compile.js'
-import { LEAF_LIMITS, Vocabulary } from '../../src/index/leaves.js'
+import { LEAF_LIMITS } from '../../src/index/leaves.js'
 import { parseQuery } from '../../src/index/query.js'
 import { Searcher, type SearchOptions } from '../../src/index/search.js'
 import { Similar } from '../../src/index/similar.js'
+import { Vocabulary } from '../../src/index/terms.js'
 import { plant, type PlantedVault } from './planted.js'
 
 let vault: PlantedVault
