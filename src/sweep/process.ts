@@ -5,11 +5,10 @@
  *
  * Not responsible for: what a sweep does (sweep.ts), the other end (child.ts).
  */
-import { fork, type ChildProcess } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import type { ChildProcess } from 'node:child_process'
 import { PipelineError, type ErrorCode } from '../part/errors.js'
 import type { Settings } from '../part/options.js'
+import { forked } from '../workers/forked.js'
 import type { Place } from './place.js'
 import type { Call, Results, Sweeping } from './sweeping.js'
 import type { Progress } from './sweep.js'
@@ -133,24 +132,10 @@ export class SweepProcess implements Sweeping {
   #start(): void {
     this.#isReady = false
     this.#startedMs = performance.now()
-    let child: ChildProcess
-    try {
-      child = fork(childFile(), {
-        serialization: 'advanced',
-        stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-        execArgv: [],
-      })
-    } catch (error) {
-      // No memory for another process.
-      this.#onExit((error as Error).message)
-      return
-    }
+    const child = forked('sweep/child.js', ({ message }) => this.#onExit(message))
+    if (!child) return
     this.#child = child
     child.on('message', (message: FromChild) => this.#hear(message))
-    // One that never began (too many processes or open files) never exits either.
-    child.on('error', (error) => {
-      if (child.pid === undefined) this.#onExit(error.message)
-    })
     child.on('exit', (code, signal) => this.#onExit(signal ?? `exit code ${code}`))
     this.#tell({
       kind: 'open',
@@ -242,12 +227,4 @@ export class SweepProcess implements Sweeping {
 
 function revived({ code, message }: Plain): Error {
   return code === undefined ? new Error(message) : new PipelineError(code as ErrorCode, message)
-}
-
-/** The built child, also when this module itself runs from its source. */
-function childFile(): string {
-  const beside = fileURLToPath(new URL('./child.js', import.meta.url))
-  return existsSync(beside)
-    ? beside
-    : fileURLToPath(new URL('../../dist/sweep/child.js', import.meta.url))
 }

@@ -9,15 +9,15 @@
  *
  * Not responsible for: attempts, states, what is read next (sweep/).
  */
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { fileURLToPath } from 'node:url'
 import { MessageChannel, receiveMessageOnPort, type MessagePort } from 'node:worker_threads'
 import { Piscina } from 'piscina'
 import type { Lane } from '../part/states.js'
 import type { Limits } from '../part/limits.js'
 import { DEFAULT_MEMORY_BYTES_MAX } from '../part/options.js'
 import type { ReadSettings } from '../part/settings.js'
+import { builtFile } from './forked.js'
 import { forgetJournal } from './journal.js'
 import { runQuarantined } from './quarantine.js'
 import {
@@ -423,7 +423,7 @@ export class WorkerPool {
       ...(faults && { faults }),
     }
     const thread = new Piscina({
-      filename: taskFile(),
+      filename: builtFile('workers/task.js'),
       minThreads: 1,
       maxThreads: 1,
       idleTimeout: Infinity,
@@ -549,14 +549,6 @@ function drain(running: Running): void {
     if (!received) return
     running.onReply(received.message)
   }
-}
-
-/** The built thread file, also when this module itself runs from its source. */
-function taskFile(): string {
-  const beside = fileURLToPath(new URL('./task.js', import.meta.url))
-  return existsSync(beside)
-    ? beside
-    : fileURLToPath(new URL('../../dist/workers/task.js', import.meta.url))
 }
 
 function oneLine(text: string): string {

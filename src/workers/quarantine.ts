@@ -5,9 +5,7 @@
  *
  * The other end is quarantined.ts.
  */
-import { fork, type ChildProcess } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { forked } from './forked.js'
 import type { Answers, Task } from './messages.js'
 import type { Fault, PoolOptions, Threw } from './pool.js'
 
@@ -35,42 +33,26 @@ export function runQuarantined(
   onStart: (pid: number | undefined) => void,
 ): Promise<Fault | undefined> {
   return new Promise((resolve, reject) => {
-    const notBegun = (error: unknown): void =>
+    const child = forked('workers/quarantined.js', (error) => {
+      signal?.removeEventListener('abort', stop)
       resolve({
         kind: 'died',
         item: 'preparing',
-        detail: `no process could be started to read it alone (${(error as Error).message})`,
+        detail: `no process could be started to read it alone (${error.message})`,
       })
-    let child: ChildProcess
-    try {
-      child = fork(childFile(), {
-        serialization: 'advanced',
-        stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-        execArgv: [],
-      })
-    } catch (error) {
-      // No memory for another process.
-      notBegun(error)
-      return
-    }
+    })
+    if (!child) return
     onStart(child.pid)
     let answered = 0
     let fault: Fault | undefined
     let isEnded = false
-    const stop = (): void => {
+    function stop(): void {
       fault = { kind: 'interrupted', item: 'preparing', detail: 'stopped' }
       // It ends what it has started, and then itself.
-      if (child.connected) child.disconnect()
-      setTimeout(() => child.kill('SIGKILL'), END_MS).unref()
+      if (child?.connected) child.disconnect()
+      setTimeout(() => child?.kill('SIGKILL'), END_MS).unref()
     }
     signal?.addEventListener('abort', stop, { once: true })
-    // One that never began (too many processes or open files) never exits either.
-    child.on('error', (error) => {
-      if (child.pid === undefined) {
-        signal?.removeEventListener('abort', stop)
-        notBegun(error)
-      }
-    })
     child.on('message', (message: FromQuarantine) => {
       if (message.kind === 'answer') {
         answered = message.item + 1
@@ -99,11 +81,4 @@ export function runQuarantined(
     const message: ToQuarantine = { options, task }
     child.send(message, () => {})
   })
-}
-
-function childFile(): string {
-  const beside = fileURLToPath(new URL('./quarantined.js', import.meta.url))
-  return existsSync(beside)
-    ? beside
-    : fileURLToPath(new URL('../../dist/workers/quarantined.js', import.meta.url))
 }
