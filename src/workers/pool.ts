@@ -525,7 +525,8 @@ function stageMs(task: Task, stage: number, limits: Limits): number {
 function residentBytes(pid: number | undefined): number | undefined {
   if (pid === undefined) return undefined
   try {
-    return Number(readFileSync(`/proc/${pid}/statm`, 'latin1').split(' ')[1]) * 4096
+    const held = /^VmRSS:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))
+    return Number(held?.[1] ?? 0) * 1024
   } catch {
     return undefined
   }
