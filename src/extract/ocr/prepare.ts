@@ -103,17 +103,20 @@ export function mayHoldText(picture: Picture, look: Look, isSmall = false): bool
     return true
   return sure >= SURE_MIN && (sure >= marks * share || sure >= SURE_MANY)
 }
-/** Letters in sure rows: pages of text have 22 to 97 of a hundred marks in them, photographs 0 to 15 (50 generated, 60 kinds of pages). */
+/**
+ * Letters in sure rows: pages of text have 22 to 97 of a hundred marks in them, photographs 0 to 15 (50 generated, 60 kinds of
+ * pages). At least so many, and that share of the marks or, of however many marks, so many.
+ */
 const SURE_MIN = 12
-/** An even wall with hardly anything on it but rows of windows. */
-const BLOCKS_SHARE = 0.7
 const SURE_SHARE = 0.12
+const SURE_MANY = 150
 /** In a copy of a quarter of the size, photographs of printed pages have 9 to 92 of a hundred, of grass under 5. */
 const SURE_SHARE_SMALL = 0.05
 /** Of letters in any rows they have 17 and more there, photographs up to 15; among so many at least. */
 const LETTERS_SHARE_SMALL = 0.16
 const LETTERS_SMALL_COPY = 40
-const SURE_MANY = 150
+/** An even wall with hardly anything on it but rows of windows. */
+const BLOCKS_SHARE = 0.7
 
 /**
  * @param turn instead of the one the look suggests
