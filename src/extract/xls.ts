@@ -143,7 +143,7 @@ class Workbook {
         else {
           if (!hasBegun) {
             afterGlobals()
-            this.#writeNames()
+            writeNames(this.#names, this.#sink)
           }
           hasBegun = true
           isGlobals = false
@@ -209,10 +209,6 @@ class Workbook {
     this.#later = []
     this.#margins = new Set()
     this.#row = -1
-  }
-
-  #writeNames(): void {
-    writeNames(this.#names, this.#sink)
   }
 
   #record({ id, at: _, parts }: BiffRecord): void {

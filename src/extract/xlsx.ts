@@ -1,7 +1,8 @@
 /**
  * Excel: xlsx, its macro and template forms, and xlsb, whose parts are records (biff/binary-parts.ts).
- * A page is a sheet; cells are parted by tabs, rows by new lines; a number is written as displayed and, where that differs, as it is. Formulas, phonetic guides and
- * caches of other workbooks stay out; hidden sheets, rows and columns are read like the others.
+ * A page is a sheet; cells are parted by tabs, rows by new lines; a number is written as displayed and, where that
+ * differs, as it is. Formulas, phonetic guides and caches of other workbooks stay out; hidden sheets, rows and columns
+ * are read like the others.
  *
  * Format: ECMA-376 part 1, chapter 18 (SpreadsheetML); threaded comments: [MS-XLSX] 2.6.205.
  */

@@ -5,8 +5,9 @@
  * A directory without anything unusual is read here: jszip's objects, promises and copies for each member
  * took a sixth of the time of a small workbook (Node 20.20, two cores, 2026-11-30). Every other one is
  * jszip's, which tolerates bytes before the archive; where it refuses (encryption, padding in extra fields,
- * thousands of entries) yauzl does; where the directory is gone, the local headers are followed, so that a truncated archive gives what it still holds. jszip itself never
- * inflates: it cannot be capped (a 194 kB file took 469 MB before the size mismatch was noticed).
+ * thousands of entries) yauzl does; where the directory is gone, the local headers are followed, so that a truncated
+ * archive gives what it still holds. jszip itself never inflates: it cannot be capped (a 194 kB file took 469 MB before
+ * the size mismatch was noticed).
  */
 import { Readable } from 'node:stream'
 import { constants, createInflateRaw, inflateRawSync } from 'node:zlib'

@@ -197,7 +197,7 @@ function resolveTarget(part: string, target: string): string {
   return posix.normalize(folder + path).replace(/^(\.\.\/)+/, '')
 }
 
-/** Where the properties stand, their elements that a person fills in, and the order they are written in. */
+/** Core properties that a person fills in, in the order they are written. */
 const CORE_PROPERTIES = ['title', 'subject', 'keywords', 'description', 'category', 'creator']
 /** Kinds of values of custom properties that are text ([ISO 29500-1] 22.4). */
 const TEXT_VALUES = new Set(['lpwstr', 'lpstr', 'bstr'])

@@ -40,12 +40,12 @@ const COPIED_BYTES = 300_000_000
  */
 export function parseMsg(bytes: Uint8Array, options: ParseOptions): Message {
   const budget = new Copied(COPIED_BYTES)
-  let message = EMPTY()
+  let message = emptyMessage()
   try {
     const item = readMsg(bytes, budget)
-    const { rtf, ...rest } = messageOf(item, options.limits, budget)
-    message = rest.message
-    if (rtf) message.parts.push(bodyPart(rtf, options))
+    const read = messageOf(item, options.limits, budget)
+    message = read.message
+    if (read.rtf) message.parts.push(bodyPart(read.rtf, options))
     addAttachments(message, item, options)
     message.problems.push(...item.problems)
   } catch (error) {
@@ -121,7 +121,7 @@ export function messageOf(
   const ids = (tag: number, field: string): string[] => idsIn(text(tag) || first(head, field))
   const received = time(TAG.deliveryTime)
   const message: Message = {
-    ...EMPTY(),
+    ...emptyMessage(),
     messageId: (text(TAG.messageId) || first(head, 'message-id'))
       .trim()
       .replace(/^<|>$/g, '')
@@ -150,7 +150,7 @@ export function messageOf(
   return { message, ...(rtf && { rtf }) }
 }
 
-const EMPTY = (): Message => ({
+const emptyMessage = (): Message => ({
   messageId: '',
   inReplyTo: [],
   references: [],
