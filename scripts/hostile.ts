@@ -1,5 +1,6 @@
 /**
- * `npm run hostile`: every document of scripts/make/hostile.ts, each in a mail of its own, through `index` with OCR.
+ * `npm run hostile`: every document of scripts/make/hostile.ts and reaching.ts, each in a mail of its own, through `index`
+ * with OCR.
  *
  * Demanded: the program ends by itself; each mail has a row and each document a state, and only what is endless is left for
  * another try; the memory of the whole tree of processes stays under the mark; nothing is written

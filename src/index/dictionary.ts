@@ -1,5 +1,5 @@
 /**
- * The dictionary that bodies are packed with: the words that stand in most of the first thousand messages, folded.
+ * The dictionary that bodies are packed with: the words that stand in many of the first thousand messages, folded.
  * Made once, by the writer; what was packed before stays as it is.
  *
  * It holds no word of a few messages and no order of words, so that it says nothing of any one mail. When a purge finds
