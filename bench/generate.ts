@@ -75,7 +75,7 @@ export interface GeneratedMessage {
 export const FOLDERS = ['INBOX', 'Archive', 'Sent'] as const
 
 /** What is planted where, and in which share of the messages (independent of each other). */
-export const PLANTS = {
+const PLANTS = {
   invoice: { share: 0.05, where: 'body', text: 'invoice' },
   budget: { share: 0.08, where: 'body', text: 'Budget' },
   meeting: { share: 0.06, where: 'body', text: 'meeting' },
@@ -104,7 +104,7 @@ export type Plant = keyof typeof PLANTS
 const PLANT_NAMES = Object.keys(PLANTS) as Plant[]
 
 /** Words that stand in exactly this many messages, spread evenly. */
-export const RARE = { zugzwang: 7, ampersand: 40 } as const
+const RARE = { zugzwang: 7, ampersand: 40 } as const
 
 function mix(a: number, b: number): number {
   let h = Math.imul(a ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(b ^ 0x165667b1, 0xc2b2ae35)

@@ -5,7 +5,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { runBench, type Bench } from './harness.js'
 
-export const BENCHES: readonly Bench[] = [
+const BENCHES: readonly Bench[] = [
   {
     name: 'extract',
     summary: 'files and MB a second by format, milliseconds a file, peak memory',

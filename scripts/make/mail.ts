@@ -31,7 +31,7 @@ export interface Mail {
 const ascii = (text: string): boolean => /^[\x20-\x7e]*$/.test(text)
 
 /** RFC 2047, words of at most 45 bytes. */
-export function encodedWords(text: string): string {
+function encodedWords(text: string): string {
   if (ascii(text)) return text
   const words: string[] = []
   let word = ''
@@ -60,7 +60,7 @@ const base64 = (bytes: Uint8Array): string =>
   Buffer.from(bytes).toString('base64').replace(/.{76}/g, '$&\r\n')
 
 /** RFC 5322 date in the offset that `iso` names. */
-export function mailDate(iso: string): string {
+function mailDate(iso: string): string {
   const [, sign, hours, minutes] = /([+-])(\d\d):(\d\d)$/.exec(iso) ?? ['', '+', '00', '00']
   const offset = (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes))
   const local = new Date(Date.parse(iso) + offset * 60_000).toUTCString()

@@ -6,7 +6,7 @@ import { createCanvas, type Canvas, type SKRSContext2D } from '@napi-rs/canvas'
 import type { Picture } from '../../src/extract/image/picture.js'
 import { Dice } from './random.js'
 
-export const SUBJECTS = [
+const SUBJECTS = [
   'clouds',
   'hills',
   'leaves',
