@@ -7,7 +7,7 @@
 import type { Metadata, OutputInfo, Sharp } from 'sharp'
 import { Declined } from '../extractor.js'
 import type { PictureHeader } from './header.js'
-import { mirrored, scaled, turned, type Picture } from './picture.js'
+import { luma, mirrored, scaled, turned, type Picture } from './picture.js'
 import { readBmp, readPnm } from './plain.js'
 
 /** A picture over this many times the pixel limit is declined before decoding, a whole-picture format earlier. */
@@ -117,10 +117,7 @@ function onGround(data: Uint8Array, channels: number): Uint8Array {
   let dark = 0
   let shown = 0
   for (let at = 0, from = 0; at < grey.length; at++, from += channels) {
-    const value =
-      channels === 4
-        ? (data[from]! * 77 + data[from + 1]! * 151 + data[from + 2]! * 28) >> 8
-        : data[from]!
+    const value = channels === 4 ? luma(data[from]!, data[from + 1]!, data[from + 2]!) : data[from]!
     const alpha = data[from + channels - 1]!
     grey[at] = value
     if (value < 160) dark += alpha
@@ -138,7 +135,7 @@ function onGround(data: Uint8Array, channels: number): Uint8Array {
 function lumaOf(rgb: Uint8Array): Uint8Array {
   const grey = new Uint8Array(rgb.length / 3)
   for (let at = 0, from = 0; at < grey.length; at++, from += 3)
-    grey[at] = (rgb[from]! * 77 + rgb[from + 1]! * 151 + rgb[from + 2]! * 28) >> 8
+    grey[at] = luma(rgb[from]!, rgb[from + 1]!, rgb[from + 2]!)
   return grey
 }
 

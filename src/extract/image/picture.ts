@@ -11,6 +11,9 @@ export interface Picture {
   grey: Uint8Array
 }
 
+/** A colour as grey, all of 0 to 255 (ITU-R BT.601). */
+export const luma = (r: number, g: number, b: number): number => (r * 77 + g * 151 + b * 28) >> 8
+
 /** What stands before the pixels in a binary PGM (Netpbm P5), which every engine reads at once. */
 export function pgmHead({ width, height }: Picture): Uint8Array {
   return new TextEncoder().encode(`P5\n${width} ${height}\n255\n`)

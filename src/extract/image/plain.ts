@@ -4,10 +4,7 @@
  */
 import { Declined } from '../extractor.js'
 import type { PictureHeader } from './header.js'
-import type { Picture } from './picture.js'
-
-/** ITU-R BT.601 luma. */
-const luma = (r: number, g: number, b: number): number => (r * 77 + g * 151 + b * 28) >> 8
+import { luma, type Picture } from './picture.js'
 
 /** @throws {Declined} `damaged`, `unsupported` */
 export function readBmp(bytes: Uint8Array): Picture {

@@ -5,7 +5,7 @@
  * Decoded in this thread by pdf.js; canvas is used through its synchronous calls only, which are safe
  * when the thread is ended in mid-work (its asynchronous picture decoder is not).
  */
-import { turned, scaled, type Picture } from '../image/picture.js'
+import { luma, turned, scaled, type Picture } from '../image/picture.js'
 import { COVERS, type DecodedImage, type PageDrawing, type PlacedImage } from './drawing.js'
 import type { PDFPageProxy } from './engine.js'
 
@@ -73,8 +73,8 @@ function greyOf({ width, height, kind, data }: DecodedImage): Picture | undefine
   } else if (kind === 2 || kind === 3) {
     const channels = kind + 1
     for (let to = 0, from = 0; to < grey.length; to++, from += channels) {
-      const luma = (data[from]! * 77 + data[from + 1]! * 151 + data[from + 2]! * 28) >> 8
-      grey[to] = kind === 2 ? luma : 255 - (((255 - luma) * data[from + 3]!) >> 8)
+      const value = luma(data[from]!, data[from + 1]!, data[from + 2]!)
+      grey[to] = kind === 2 ? value : 255 - (((255 - value) * data[from + 3]!) >> 8)
     }
   } else return undefined
   return { width, height, grey }
@@ -99,7 +99,7 @@ export async function renderPage(page: PDFPageProxy, pixelsMax: number): Promise
   for (let top = 0, to = 0; top < height; top += BAND_ROWS) {
     const { data } = canvasContext.getImageData(0, top, width, Math.min(BAND_ROWS, height - top))
     for (let from = 0; from < data.length; to++, from += 4)
-      grey[to] = (data[from]! * 77 + data[from + 1]! * 151 + data[from + 2]! * 28) >> 8
+      grey[to] = luma(data[from]!, data[from + 1]!, data[from + 2]!)
   }
   return { width, height, grey }
 }
