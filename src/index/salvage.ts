@@ -168,7 +168,7 @@ function readableIds(db: Connection): number[] {
     )
     .pluck()
   const look = (prefix: readonly number[]): void => {
-    const low = Buffer.concat([Buffer.from(prefix)])
+    const low = Buffer.from(prefix)
     const high = Buffer.concat([Buffer.from(prefix), Buffer.alloc(32, 0xff)])
     const some = attempt(() => byHash.all(low, high)) as number[] | undefined
     if (some) for (const id of some) ids.add(id)
