@@ -108,6 +108,18 @@ const rows = (count: number): string => {
   return `<worksheet xmlns="${S}"><sheetData>${lines.join('')}</sheetData></worksheet>`
 }
 
+test('an accent that no equation has leaves its letter as it is', async () => {
+  const math = 'http://schemas.openxmlformats.org/officeDocument/2006/math'
+  const accented = (mark: string): string =>
+    `<m:acc><m:accPr><m:chr m:val="${mark}"/></m:accPr><m:e><m:r><m:t>a</m:t></m:r></m:e></m:acc>`
+  const { outcome } = await read(
+    await docx(
+      `<w:p><m:oMath xmlns:m="${math}">${accented('constructor')}${accented('~')}</m:oMath></w:p>`,
+    ),
+  )
+  expect((outcome as TextOutcome).pages.map(({ text }) => text)).toEqual(['aa\na\\tilde{a}\n'])
+})
+
 test('a worksheet that inflates past the limit is cut there and its text up to there kept', async () => {
   const bytes = await xlsx(rows(100_000))
   const cut = await text(bytes, { archiveBytes: 2_000_000 })

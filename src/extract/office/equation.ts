@@ -277,7 +277,8 @@ function over(base: string, above: string): string {
 }
 
 function accent(mark: string, base: string): string {
-  const command = ACCENTS[mark]
+  // Its own rows alone: the mark is whatever the file says.
+  const command = Object.hasOwn(ACCENTS, mark) ? ACCENTS[mark] : undefined
   return command ? `${command}{${base}}` : base
 }
 
