@@ -298,7 +298,7 @@ export class Sweeper implements Sweeping {
       store.folders.save({ ...at.folder, fingerprint: '', scanned: 0, fullCheck: 0 })
     const known = store.messages.byPath(at.entry.path)
     if (known && isSameMessage(vault.root, known, at.entry, at.folder.kind))
-      return { id: known.id, isNew: false }
+      return { id: known.id, counts: { added: 0, changed: 0 } }
     const found = { entry: at.entry, folder, ...(known && { replaces: known.id }) }
     this.#delivered.add(at.entry.path)
     const intake = new Intake({
@@ -315,7 +315,8 @@ export class Sweeper implements Sweeping {
     const row = store.messages.byPath(at.entry.path)
     if (!row)
       throw new PipelineError('E_NOT_FOUND', `${at.entry.path} was removed while it was read`)
-    return { id: row.id, isNew: true }
+    const { added, changed } = intake.counts
+    return { id: row.id, counts: { added, changed } }
   }
 
   async perform<N extends Call['name']>(

@@ -10,10 +10,12 @@ export type Call =
   | { name: 're-extract'; options: ReExtractOptions }
   | { name: 'verify'; purge: boolean }
 
-/** The row of a delivered message, and whether it was not in the index before as it lies there. */
+/** What came of a message that was delivered. */
 export interface Delivery {
+  /** Its row. */
   id: number
-  isNew: boolean
+  /** As a sweep counts it: neither, when it was in the index as it lies there, or could not be read. */
+  counts: Pick<SweepReport['messages'], 'added' | 'changed'>
 }
 
 export interface Results {

@@ -51,7 +51,7 @@ export async function watchVault(
   const watchers = new Map<string, { watcher: FSWatcher; inode: number }>()
   const deliveries = new Set<Promise<unknown>>()
   /** Told with the next pass, which finds these messages in the index. */
-  let delivered = 0
+  let delivered = { added: 0, changed: 0 }
   let isSweeping = false
   let isChanged = false
   let isAway = false
@@ -70,7 +70,10 @@ export async function watchVault(
     const path = directory === '' ? name : `${directory}/${name}`
     if (!isFile(join(root, path))) return
     const delivery: Promise<unknown> = deliver(path)
-      .then(({ isNew }) => void (delivered += Number(isNew)))
+      .then(({ counts }) => {
+        delivered.added += counts.added
+        delivered.changed += counts.changed
+      })
       // Gone again, or not a mail after all: the next sweep sees what is there.
       .catch(() => {})
       .finally(() => deliveries.delete(delivery))
@@ -132,9 +135,13 @@ export async function watchVault(
         const { messages } = report
         options.onReport?.({
           ...report,
-          messages: { ...messages, added: messages.added + delivered },
+          messages: {
+            ...messages,
+            added: messages.added + delivered.added,
+            changed: messages.changed + delivered.changed,
+          },
         })
-        delivered = 0
+        delivered = { added: 0, changed: 0 }
         if (Object.keys(report.contents).length === 0 && report.messages.added === 0)
           costMs = performance.now() - began
       } catch (error) {

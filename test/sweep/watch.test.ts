@@ -84,6 +84,33 @@ function watched(): number {
 }
 
 test.runIf(process.platform === 'linux')(
+  'a mail that is written over while it is followed is told as changed, not as another',
+  async () => {
+    vault.write('loose/1.eml', { subject: 'Before' })
+    mail = await vault.open()
+    await mail.sweep()
+    const others = watched()
+    const told = { added: 0, changed: 0 }
+    const watching = mail.watch({
+      signal: stop.current.signal,
+      onReport: ({ messages }) => {
+        told.added += messages.added
+        told.changed += messages.changed
+      },
+    })
+    await until(async () => watched() > others)
+    vault.write('tmp/1.eml', { subject: 'Written aside' })
+    renameSync(vault.path('tmp/1.eml'), vault.path('loose/1.eml'))
+    await until(isFound('aside'))
+    await until(async () => told.changed > 0)
+    expect(told).toEqual({ added: 0, changed: 1 })
+    stop.current.abort()
+    await watching
+  },
+  60_000,
+)
+
+test.runIf(process.platform === 'linux')(
   'a folder that was deleted and made again is watched again',
   async () => {
     const make = (): void => {
