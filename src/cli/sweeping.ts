@@ -83,6 +83,9 @@ export function tellPlaces({ places }: Pick<Mail, 'places'>): void {
   }
 }
 
+/** Places shown of those that could not be looked at. */
+const UNREADABLE_MOST = 10
+
 /** The report in a few lines. */
 export function tellReport(report: SweepReport): void {
   const { messages, contents } = report
@@ -91,6 +94,14 @@ export function tellReport(report: SweepReport): void {
   if (report.salvaged)
     note(
       `${counted(report.salvaged.saved, 'attachment')} with their texts were saved from it${report.salvaged.lost > 0 ? `, ${countText(report.salvaged.lost)} could not be read and are extracted again` : ''}`,
+    )
+  for (const { path, detail } of report.unreadable.slice(0, UNREADABLE_MOST))
+    note(
+      `${plain(path || '.')} cannot be read (${plain(detail)}): what is known of it is kept, and the next run tries it again`,
+    )
+  if (report.unreadable.length > UNREADABLE_MOST)
+    note(
+      `and ${countText(report.unreadable.length - UNREADABLE_MOST)} more; paperknife verify names them`,
     )
   const changes = (['added', 'changed', 'moved', 'removed', 'unreadable'] as const)
     .filter((kind) => messages[kind] > 0)
@@ -113,7 +124,10 @@ export function tellReport(report: SweepReport): void {
 }
 
 export function exitCodeOf(report: SweepReport): number {
-  return report.retries > 0 || report.messages.unreadable > 0 || report.stopped
+  return report.retries > 0 ||
+    report.messages.unreadable > 0 ||
+    report.unreadable.length > 0 ||
+    report.stopped
     ? EXIT.retryLater
     : EXIT.done
 }

@@ -14,6 +14,7 @@ import type { EntryRow, FolderRow } from '../index/rows.js'
 import type { EntryChange, Store } from '../index/store.js'
 import { messageIdAt } from '../vault/message-id.js'
 import { openMailStore } from '../vault/open.js'
+import { failureOf } from '../vault/read.js'
 import type { FolderKind, Unreadable, Vault, VaultEntry, VaultFolder } from '../vault/vault.js'
 
 /** A message to read. */
@@ -95,7 +96,13 @@ export async function reconcile(
       row !== undefined,
       wasEmpty,
       options,
-    )
+    ).catch((error: unknown): Compared => {
+      // One folder that cannot be listed keeps its rows, and is no end of the others.
+      if ((error as { code?: unknown }).code !== 'E_VAULT_UNREADABLE' || folder.path === '')
+        throw error
+      const detail = failureOf((error as Error).cause ?? error)
+      return { moved: 0, gone: [], unreadable: [{ path: folder.path, detail }] }
+    })
     for (const place of compared.unreadable) unreadable.push(place)
     for (const row of compared.gone) gone.push(row)
     moved += compared.moved

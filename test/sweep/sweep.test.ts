@@ -372,6 +372,27 @@ test.runIf(process.platform !== 'win32')(
   },
 )
 
+test.runIf(process.platform !== 'win32')(
+  'a folder that cannot be listed keeps its messages, and the others are read',
+  async () => {
+    for (const part of ['.Box/cur', '.Box/new', '.Box/tmp'])
+      mkdirSync(vault.path(part), { recursive: true })
+    vault.write('.Box/cur/1.host:2,S', { subject: 'Boxed' })
+    await open()
+    await mail.sweep()
+    vault.write('.Box/cur/2.host:2,S', { subject: 'Hidden' })
+    vault.write('cur/3.host:2,S', { subject: 'Beside' })
+    chmodSync(vault.path('.Box/cur'), 0)
+    const { messages, unreadable } = await unprivileged(() => mail.sweep())
+    expect(messages).toMatchObject({ added: 1, removed: 0, total: 2 })
+    expect(unreadable).toEqual([
+      { path: '.Box', detail: expect.stringContaining('EACCES') as string },
+    ])
+    chmodSync(vault.path('.Box/cur'), 0o755)
+    expect((await mail.sweep()).messages).toMatchObject({ added: 1, removed: 0, total: 3 })
+  },
+)
+
 test('more contents than are listed at one time are all read again', async () => {
   vault.write('cur/1.host:2,S', { subject: 'One', attachments: { 'a.txt': 'apricots' } })
   await open()
