@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 
 const SRC = fileURLToPath(new URL('../src', import.meta.url))
 
-/** Who may import whom: each folder (or top file) with those it may name beside itself. DESIGN.md, Folders. */
+/** Who may import whom: each folder (or top file) with those it may name beside itself. DESIGN.md, Rooms. */
 const ARROWS: Record<string, readonly string[]> = {
   part: [],
   fold: ['part'],

@@ -81,6 +81,16 @@ function version(): string {
   return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version
 }
 
+/** What to do about a path that the system refused. */
+const ADVICE: Record<string, string> = {
+  EACCES: 'run as its owner, or change its permissions',
+  EPERM: 'run as its owner, or change its permissions',
+  ENOENT: 'check the path, or make its folder',
+  ENOTDIR: 'choose a path whose folders are no files',
+  EISDIR: 'name a file',
+  EROFS: 'choose a place that can be written',
+}
+
 /** The message for an error that nobody below could answer. */
 function explain(error: unknown): string {
   if (error instanceof UsageError || error instanceof PipelineError) return error.message
@@ -92,6 +102,8 @@ function explain(error: unknown): string {
   const { code, path, message } = error as NodeJS.ErrnoException
   if (code === 'ENOSPC') return `no space left on the disk${path ? ` for ${path}` : ''}`
   if (process.env.PAPERKNIFE_DEBUG && error instanceof Error) return error.stack ?? message
+  const advice = path !== undefined && code !== undefined ? ADVICE[code] : undefined
+  if (advice !== undefined) return `${message}: ${advice}`
   return message ?? String(error)
 }
 

@@ -4,7 +4,7 @@ import { EXIT } from './exit.js'
 import type { Run } from './commands.js'
 import { vaultOptions } from './options.js'
 import { whenFree } from './sweeping.js'
-import { counted, plain, print, printJson } from './terminal.js'
+import { counted, note, plain, print, printJson } from './terminal.js'
 
 export const run: Run = async (given, { signal }) => {
   const mail = await openVault(vaultOptions(given))
@@ -23,6 +23,7 @@ export const run: Run = async (given, { signal }) => {
         }${report.purged ? '; purged' : ''}`,
       )
     }
+    if (!report.agrees) note('paperknife index brings the index up to date with the vault')
     return report.agrees ? EXIT.done : EXIT.error
   } finally {
     await mail.close()

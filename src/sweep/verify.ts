@@ -36,6 +36,9 @@ export async function verify(
 
   const vault = await openMailStore(root)
   store.check()
+  // Until a sweep has told of them.
+  for (const file of store.opened.setAside)
+    differ(`an index file was damaged or newer; it was set aside as ${file} and made anew`)
   const { folders, unreadable } = await vault.folders()
   for (const { path, detail } of unreadable) differ(`${path || '.'} cannot be read (${detail})`)
   const known = new Map(store.folders.all().map((row) => [row.path, row]))
