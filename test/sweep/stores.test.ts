@@ -2,8 +2,12 @@
 import {
   appendFileSync,
   copyFileSync,
+  cpSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
+  readFileSync,
+  readdirSync,
   rmSync,
   writeFileSync,
 } from 'node:fs'
@@ -205,4 +209,35 @@ test('all of them in one tree: duplicates by Message-ID are all listed, their at
     'mh',
   ])
   expect(await mail.verify()).toMatchObject({ agrees: true })
+})
+
+test('whatever is done with a vault, no file or folder of it changes', async () => {
+  cpSync(new URL('../../sample-vault', import.meta.url), root, {
+    recursive: true,
+    filter: (place) => !place.endsWith('.paperknife'),
+  })
+  put('boxes/Inbox', boxed({ subject: 'Boxed', attachments: { 'a.txt': 'apricots' } }))
+  const state = (): Record<string, unknown> =>
+    Object.fromEntries(
+      readdirSync(root, { recursive: true, encoding: 'utf8' })
+        .filter((path) => !path.startsWith('.paperknife'))
+        .map((path) => {
+          const { mode, ino, mtimeMs, ctimeMs } = lstatSync(join(root, path))
+          const isFolder = lstatSync(join(root, path)).isDirectory()
+          const bytes = isFolder ? '' : readFileSync(join(root, path), 'base64')
+          return [path, { mode, ino, mtimeMs, ctimeMs, bytes }]
+        }),
+    )
+  mkdirSync(join(root, '.paperknife'), { recursive: true })
+  const before = state()
+  expect(Object.keys(before).length).toBeGreaterThan(32)
+  expect((await mail.sweep()).messages.added).toBe(33)
+  const { hits } = await mail.search('apricots')
+  expect(hits).toHaveLength(1)
+  await mail.excerpts(hits)
+  await mail.explain(hits[0]?.path ?? '')
+  await mail.reExtract({ states: ['ok'] })
+  await mail.sweep({ full: true })
+  expect((await mail.verify({ purge: true })).agrees).toBe(true)
+  expect(state()).toEqual(before)
 })
