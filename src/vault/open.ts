@@ -1,21 +1,12 @@
 /** Opens the mail store at a path: a tree, or a single file. */
 import { readdirSync, realpathSync, statSync, type Stats } from 'node:fs'
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path'
-import { firstBytes, unreadableError } from './disk.js'
+import { firstBytes, statOf, unreadableError } from './disk.js'
 import { listEntries, looseEntry, maildirEntry } from './entries.js'
 import { folderAt, isMaildir, listFolders } from './folders.js'
 import { kindByBytes, kindByName, LOOK_BYTES } from './looks.js'
 import { isMhName, SEQUENCES } from './mh.js'
-import { statOf } from './disk.js'
-import type {
-  EntryList,
-  FolderKind,
-  FolderList,
-  TakeEntry,
-  Vault,
-  VaultEntry,
-  VaultFolder,
-} from './vault.js'
+import type { EntryList, FolderKind, FolderList, Vault, VaultEntry, VaultFolder } from './vault.js'
 
 /**
  * Opens the mail store at a path: a directory, or a single mail or mbox file.
@@ -47,12 +38,8 @@ class TreeVault implements Vault {
     return listFolders(this.root, known)
   }
 
-  entries(
-    folder: VaultFolder,
-    known?: readonly VaultEntry[],
-    take?: TakeEntry,
-  ): Promise<EntryList> {
-    return listEntries(this.root, folder, known, take)
+  entries(...asked: Parameters<Vault['entries']>): Promise<EntryList> {
+    return listEntries(this.root, ...asked)
   }
 
   async entryAt(path: string): Promise<{ folder: VaultFolder; entry: VaultEntry } | undefined> {
@@ -106,12 +93,8 @@ class FileVault implements Vault {
     }
   }
 
-  entries(
-    folder: VaultFolder,
-    known?: readonly VaultEntry[],
-    take?: TakeEntry,
-  ): Promise<EntryList> {
-    return listEntries(this.root, folder, known, take)
+  entries(...asked: Parameters<Vault['entries']>): Promise<EntryList> {
+    return listEntries(this.root, ...asked)
   }
 
   async entryAt(path: string): Promise<{ folder: VaultFolder; entry: VaultEntry } | undefined> {
