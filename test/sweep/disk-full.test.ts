@@ -1,11 +1,10 @@
 /** A disk that is full in mid-sweep: it is said, exit 75, what was read stays, and with space again the sweep completes. */
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, rmSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import Database from 'better-sqlite3'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
-import { CLI, contentsOf, TestVault } from './mailbox.js'
+import { CLI, contentsOf, recorded, TestVault } from './mailbox.js'
 
 const MESSAGES = 60
 
@@ -35,19 +34,6 @@ function words(kind: string, n: number, count: number): string {
 
 function index(directory: string): string[] {
   return ['index', vault.root, '--index', directory, '--ocr', 'off', '--workers', '1']
-}
-
-/** Contents whose text is recorded. */
-function recorded(directory: string): number {
-  const file = join(directory, 'extracts.db')
-  if (!existsSync(file)) return 0
-  const db = new Database(file)
-  try {
-    if (!db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'content'").get()) return 0
-    return db.prepare(`SELECT count(*) FROM content WHERE state = 'ok'`).pluck().get() as number
-  } finally {
-    db.close()
-  }
 }
 
 /** Runs once more with space: everything is there, and nothing that was recorded is read again. */

@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
-import Database from 'better-sqlite3'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { CrashPoint } from '../../src/sweep/crash-point.js'
-import { CLI, contentsOf, FAULTS, TestVault } from './mailbox.js'
+import { CLI, contentsOf, FAULTS, recorded, TestVault } from './mailbox.js'
 
 const MESSAGES = 24
 const BUDGET = readFileSync(new URL('../fixtures/office/budget.docx', import.meta.url))
@@ -43,16 +42,6 @@ function begun(log: string): string[] {
   return lines
 }
 
-/** Characters of the texts that extracts.db holds, which name their contents here. */
-function finished(directory: string): number {
-  const db = new Database(`${directory}/extracts.db`)
-  try {
-    return db.prepare(`SELECT count(*) FROM content WHERE state = 'ok'`).pluck().get() as number
-  } finally {
-    db.close()
-  }
-}
-
 test.each([
   ['rows-added', 1],
   ['claimed', 7],
@@ -68,7 +57,7 @@ test.each([
     const died = index(directory, { ...env, PAPERKNIFE_CRASH_AT: `${point}:${time}` })
     expect(died.signal).toBe('SIGKILL')
     begun(log)
-    const before = finished(directory)
+    const before = recorded(directory)
 
     expect(index(directory, env).status).toBe(0)
     // 49 contents, one of which is the document that all mails carry and no fault extractor reads.

@@ -1,6 +1,6 @@
 /** Builds small vaults for tests, and looks at what a sweep made of them. */
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -109,6 +109,19 @@ export class TestVault {
       env: { ...process.env, ...env },
       timeout: 60_000,
     })
+  }
+}
+
+/** Contents whose text is recorded; 0 where there is no index yet. */
+export function recorded(directory: string): number {
+  const file = join(directory, 'extracts.db')
+  if (!existsSync(file)) return 0
+  const db = new Database(file)
+  try {
+    if (!db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'content'").get()) return 0
+    return db.prepare(`SELECT count(*) FROM content WHERE state = 'ok'`).pluck().get() as number
+  } finally {
+    db.close()
   }
 }
 
