@@ -82,8 +82,8 @@ test('kill -9 at random moments, again and again, ends in the same index', async
         env: { ...process.env, PAPERKNIFE_FAULTS: FAULTS, PAPERKNIFE_FAULTS_LOG: log },
       },
     )
-    // Later and later, so that the walk comes to an end on a slow machine too.
-    const timer = setTimeout(() => child.kill('SIGKILL'), 300 + Math.random() * 200 * (attempt + 4))
+    // Later and later, so that the first is killed on a fast machine and the walk ends on a slow one.
+    const timer = setTimeout(() => child.kill('SIGKILL'), 300 + Math.random() * 200 * attempt)
     const code = await new Promise((resolve) => child.once('exit', resolve))
     clearTimeout(timer)
     if (code === 0) break
