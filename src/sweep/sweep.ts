@@ -313,8 +313,10 @@ export class Sweeper implements Sweeping {
     await intake.read(found)
     await intake.settle()
     const row = store.messages.byPath(at.entry.path)
-    if (!row)
+    if (!row) {
+      signal?.throwIfAborted()
       throw new PipelineError('E_NOT_FOUND', `${at.entry.path} was removed while it was read`)
+    }
     const { added, changed } = intake.counts
     return { id: row.id, counts: { added, changed } }
   }

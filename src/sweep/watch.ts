@@ -35,7 +35,7 @@ export interface WatchOptions extends SweepOptions {
     call: Extract<Call, { name: 'sweep' }>,
     onProgress: (progress: Progress) => void,
   ): Promise<SweepReport>
-  /** One message that arrived while a sweep is at work. */
+  /** One message that arrived, past the sweep at work or before the next one. */
   deliver(path: string): Promise<Delivery>
   /** Vault-relative paths of the folders that hold mail, as the index knows them after a sweep. */
   folders: () => Promise<readonly string[]>
