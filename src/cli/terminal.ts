@@ -30,7 +30,7 @@ export function plain(text: string): string {
 /** JSON in which no control character stands unescaped, C1 and direction marks included. */
 export function jsonLine(value: unknown): string {
   return JSON.stringify(value).replace(
-    /[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g,
+    /[\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
 }

@@ -20,7 +20,7 @@ describe('text of a mail on a terminal', () => {
   ])('%s', (_, text, shown) => expect(plain(text)).toBe(shown))
 
   test('JSON lines hold no control character, and give back the same text', () => {
-    const text = 'a\u0007b\u009bc\u007fd\u2028e\u202ef'
+    const text = 'a\u0007b\u009bc\u007fd\u2028e\u202ef\u200eg\u200fh\ufeffi'
     const line = jsonLine({ text })
     expect(line).toMatch(/^[\x20-\x7e]*$/)
     expect(JSON.parse(line)).toEqual({ text })
