@@ -12,7 +12,7 @@ import { extractDocuments, type DocumentReading, type TextPage } from '../api.js
 import { EXIT, UsageError } from './exit.js'
 import type { Arguments } from './flags.js'
 import type { Run } from './commands.js'
-import { checkOcr, readingOptions } from './options.js'
+import { checkOcr, isFolder, readingOptions } from './options.js'
 import {
   Progress,
   counted,
@@ -223,10 +223,6 @@ const isFile = (path: string): Promise<boolean> =>
     (facts) => facts.isFile(),
     () => false,
   )
-
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
-}
 
 function isInside(folder: string, file: string): boolean {
   return resolve(file).startsWith(resolve(folder) + sep)

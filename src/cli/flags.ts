@@ -5,6 +5,7 @@
  * Not responsible for: what a command does with a value.
  */
 import { DEFAULT_LIMITS, type Limits } from '../part/limits.js'
+import { MEMORY_BYTES_LEAST } from '../part/options.js'
 import { CONTENT_STATES } from '../part/states.js'
 import { UsageError } from './exit.js'
 
@@ -34,6 +35,8 @@ export interface Flag {
   /** How help writes the value: `DIR`. */
   readonly value?: string
   readonly choices?: readonly string[]
+  /** The least value of a number or of bytes, where it is not the kind's own. */
+  readonly least?: number
   /** As a person reads it; absent when there is none. */
   readonly default?: string
   readonly help: string
@@ -122,6 +125,7 @@ export const FLAGS: readonly Flag[] = [
     name: 'memory-bytes-max',
     kind: 'bytes',
     value: 'BYTES',
+    least: MEMORY_BYTES_LEAST,
     default: '1GB',
     help: 'memory of the process at which a thread that reads is ended; what it read is tried alone',
     commands: READING,
@@ -490,7 +494,7 @@ function checked(flag: Flag, given: string): string | number {
       return given
     case 'count':
     case 'number': {
-      const least = flag.kind === 'count' ? 1 : 0
+      const least = flag.least ?? (flag.kind === 'count' ? 1 : 0)
       const value = /^\d{1,15}$/.test(given) ? Number(given) : -1
       if (value < least) throw must(`a whole number from ${least}`)
       return value
@@ -499,6 +503,7 @@ function checked(flag: Flag, given: string): string | number {
       const [, digits, unit = ''] = /^(\d{1,12})\s*([kmg]?)b?$/i.exec(given) ?? []
       const value = Number(digits ?? 0) * (UNITS[unit.toLowerCase()] ?? 1)
       if (value < 1) throw must('bytes, as 25000000 or 25MB')
+      if (flag.least !== undefined && value < flag.least) throw must(`at least ${flag.least} bytes`)
       return value
     }
   }

@@ -1,6 +1,7 @@
 /** From checked arguments to the options of the public API. */
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { PipelineError } from '../part/errors.js'
+import { isLanguageName } from '../part/options.js'
 import { inspectOcr, type OpenOptions } from '../api.js'
 import { UsageError } from './exit.js'
 import type { Arguments } from './flags.js'
@@ -12,9 +13,11 @@ type ReadingOptions = Pick<
 
 /** What the reading of documents depends on; only what was given, so that the API's defaults stand. */
 export function readingOptions(given: Arguments): ReadingOptions {
-  const languages = given.text('languages')?.split('+')
+  const languages = languagesOf(given)
   const engine = given.text('ocr-engine') as 'auto' | 'wasm' | 'native' | undefined
   const languagePath = given.text('language-path')
+  if (languagePath !== undefined && !isFolder(languagePath))
+    throw new UsageError(`--language-path: there is no folder ${languagePath}`)
   const workers = given.number('workers')
   const memoryBytesMax = given.number('memory-bytes-max')
   const passwords = given.text('passwords')
@@ -97,6 +100,18 @@ export function sweepingOptions(given: Arguments): OpenOptions {
     ...(attachments && { attachments }),
     ...(keepTexts && { keepTexts }),
   }
+}
+
+export function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
+}
+
+function languagesOf(given: Arguments): string[] | undefined {
+  const typed = given.text('languages')
+  const languages = typed?.split('+')
+  if (languages?.every(isLanguageName) === false)
+    throw new UsageError(`--languages must be names joined by +, as eng+deu, not "${typed}"`)
+  return languages
 }
 
 /** Lines of a file; empty ones are no passwords. */

@@ -117,7 +117,7 @@ const OCR_KINDS: Record<keyof OcrOptions, Check> = {
     const languages = value as string[]
     if (languages.length === 0) throw new RangeError(`${name} must name at least one language`)
     for (const language of languages)
-      if (!/^[A-Za-z][A-Za-z0-9_]*$/.test(language))
+      if (!isLanguageName(language))
         throw new RangeError(`${name} holds ${JSON.stringify(language)}, which names no language`)
   },
   engine: isOneOf('auto', 'wasm', 'native'),
@@ -135,7 +135,10 @@ const THROTTLE_KINDS: Record<keyof ThrottleOptions, Check> = {
 }
 
 /** Node itself with one thread holds about 120 MB. */
-const MEMORY_BYTES_LEAST = 300_000_000
+export const MEMORY_BYTES_LEAST = 300_000_000
+
+/** Whether a name can be one of Tesseract's: `eng`, `chi_sim`. Says nothing of its data. */
+export const isLanguageName = (name: string): boolean => /^[A-Za-z][A-Za-z0-9_]*$/.test(name)
 
 /**
  * @param options as given; `undefined` counts as absent

@@ -437,7 +437,12 @@ describe('bad usage exits with 2 and says what to do', () => {
     [['index'], /index takes VAULT…/],
     [['index', 'mail', '--workers', 'many'], /--workers must be a whole number from 1, not "many"/],
     [['index', 'mail', '--passwords', 'nowhere'], /cannot read nowhere/],
-    [['index', 'mail', '--memory-bytes-max', '1MB'], /memoryBytesMax must be at least 300000000/],
+    [
+      ['index', 'mail', '--memory-bytes-max', '1MB'],
+      /--memory-bytes-max must be at least 300000000 bytes, not "1MB"/,
+    ],
+    [['index', 'mail', '--languages', 'eng+'], /--languages must be names .* not "eng\+"/],
+    [['extract', 'papers', '--language-path', 'nowhere'], /--language-path: .*no folder nowhere/],
     [['search', 'mail', 'x', '--also', 'other', '--before-id', '1'], /--before-id is an id of one/],
     [['index', 'no-such-vault'], /no-such-vault/],
     [['index', 'mail', '--languages', 'eng+klingon'], /no data for klingon.*paperknife doctor/],
