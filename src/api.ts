@@ -27,7 +27,7 @@ import type { ContentState } from './part/states.js'
 import { VaultReader } from './sweep/asking.js'
 import { estimateBacklog, type Estimate } from './sweep/estimate.js'
 import { explain, type Explanation } from './sweep/explain.js'
-import { placeOf, type Place } from './sweep/place.js'
+import { placeOf, vaultMissing, type Place } from './sweep/place.js'
 import { SweepProcess } from './sweep/process.js'
 import type { ReExtractOptions, ReExtractReport } from './sweep/re-extract.js'
 import { Sweeper, type SweepOptions, type SweepReport } from './sweep/sweep.js'
@@ -362,11 +362,7 @@ class OpenedMail implements Mail {
     if (this.#isClosed) throw new Error('the vault is closed')
     if (!vault.sweeping) {
       // Before the index is made inside it: a slip in the path must not become an empty vault.
-      if (!existsSync(vault.root))
-        throw new PipelineError(
-          'E_VAULT_UNREADABLE',
-          `there is no vault at ${vault.root}: check the path, or mount it`,
-        )
+      if (!existsSync(vault.root)) throw vaultMissing(vault.root)
       const Kind = this.#settings.sweeper === 'process' ? SweepProcess : Sweeper
       vault.sweeping = new Kind(vault.place, this.#settings)
       if (this.#isPaused) vault.sweeping.pause()

@@ -3,7 +3,8 @@
  *
  * Format: mboxrd (RFC 4155 with every `From ` line of a message quoted once more), lines ended by LF.
  */
-import { createWriteStream, realpathSync } from 'node:fs'
+import { realpathSync } from 'node:fs'
+import type { FileHandle } from 'node:fs/promises'
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -31,11 +32,15 @@ function real(path: string): string {
   }
 }
 
-/** @param file written anew; what was there is gone */
+/**
+ * @param file open for writing; closed when this resolves
+ * @param name how messages name it
+ */
 export async function writeMbox(
   mail: Pick<Mail, 'original'>,
   hits: Iterable<Hit> | AsyncIterable<Hit>,
-  file: string,
+  file: FileHandle,
+  name: string,
 ): Promise<void> {
   let written = 0
   let last = ''
@@ -49,11 +54,11 @@ export async function writeMbox(
       if (bytes) {
         yield mboxEntry(bytes, hit)
         written++
-      } else note(`${plain(hit.path)}: gone or unreadable, not in ${plain(file)}`)
+      } else note(`${plain(hit.path)}: gone or unreadable, not in ${plain(name)}`)
     }
   }
-  await pipeline(Readable.from(entries()), createWriteStream(file, { mode: 0o600 }))
-  note(`${counted(written, 'message')} written to ${plain(file)}`)
+  await pipeline(Readable.from(entries()), file.createWriteStream())
+  note(`${counted(written, 'message')} written to ${plain(name)}`)
 }
 
 /** One message between its `From ` line and the empty line that ends it. */

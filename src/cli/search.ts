@@ -2,6 +2,7 @@
  * `paperknife search`: hits with where they matched, and a last line that says how many there are, how
  * long it took, and how much of the vault could be searched.
  */
+import { open } from 'node:fs/promises'
 import { openVault, type Excerpt, type Hit, type SearchOptions, type SearchResult } from '../api.js'
 import { EXIT, UsageError } from './exit.js'
 import type { Run } from './commands.js'
@@ -60,6 +61,8 @@ export const run: Run = async (given, { signal }) => {
       })
     const result = await page(limit, before)
     const { hits } = result
+    // Written anew, and a place that cannot be written is told before anything is shown.
+    const file = mbox === undefined ? undefined : await open(mbox, 'w', 0o600)
     if (countBy) await printCounts(given.has('json'), result)
     else {
       const shown =
@@ -71,9 +74,10 @@ export const run: Run = async (given, { signal }) => {
         else for (const line of hitText(hit, excerpt, vault)) await print(line)
       }
     }
-    if (mbox !== undefined) {
+    if (file) {
       const isAll = given.number('limit') === undefined
-      await writeMbox(mail, isAll ? everyHit(result, (after) => page(PAGE, after)) : hits, mbox)
+      const found = isAll ? everyHit(result, (after) => page(PAGE, after)) : hits
+      await writeMbox(mail, found, file, mbox as string)
     }
     if (given.has('json')) await printJson({ summary: summaryOf(result) })
     else {

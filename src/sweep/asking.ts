@@ -11,7 +11,7 @@ import { IndexReader, type Reader } from '../index/reader.js'
 import type { SearchOptions } from '../index/search.js'
 import { PipelineError, type ErrorCode } from '../part/errors.js'
 import { isOurs, lineReader, socketPaths, type Ask, type Reply } from './line.js'
-import type { Place } from './place.js'
+import { vaultMissing, type Place } from './place.js'
 
 /** Characters of one answer at most. */
 const ANSWER = 256_000_000
@@ -19,13 +19,15 @@ const ANSWER = 256_000_000
 const BUSY = { forMs: 3_000, pauseMs: 250 } as const
 
 export class VaultReader implements Reader {
+  readonly #root: string
   readonly #directory: string
   readonly #files: IndexReader
   readonly #found = new WeakMap<Hit, { line: Line; place: readonly [search: number, at: number] }>()
   #line: Line | undefined
   #sockets: readonly string[] | undefined
 
-  constructor({ directory, isExclusive }: Pick<Place, 'directory' | 'isExclusive'>) {
+  constructor({ root, directory, isExclusive }: Pick<Place, 'root' | 'directory' | 'isExclusive'>) {
+    this.#root = root
     this.#directory = directory
     this.#files = new IndexReader(directory, isExclusive)
   }
@@ -99,6 +101,8 @@ export class VaultReader implements Reader {
         if (line) return await onLine(line)
         return await inFiles(this.#files)
       } catch (error) {
+        if ((error as { code?: unknown }).code === 'E_INDEX_MISSING' && !existsSync(this.#root))
+          throw vaultMissing(this.#root)
         // The other process has ended between the two: what it held is free now.
         const isPassing =
           error instanceof LineClosed || (error as { code?: unknown }).code === 'E_INDEX_BUSY'

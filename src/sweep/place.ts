@@ -9,6 +9,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
+import { PipelineError } from '../part/errors.js'
 import type { Settings } from '../part/options.js'
 import { networkDiskOf } from '../vault/network.js'
 
@@ -50,6 +51,12 @@ export function placeOf(
     isExclusive: diskOf(directory) !== undefined || (isAssumed && !isElsewhere),
   }
 }
+
+export const vaultMissing = (root: string): PipelineError =>
+  new PipelineError(
+    'E_VAULT_UNREADABLE',
+    `there is no vault at ${root}: check the path, or mount it`,
+  )
 
 /** For a vault of one file, under its name. */
 function besideOf(root: string): string {

@@ -192,7 +192,14 @@ describe('other ways to show hits', () => {
   })
 
   test('--mbox says when the disk cannot take it', () => {
-    const { status, stderr } = paperknife('search', 'mail', 'hanna', '--mbox', 'nowhere/found.mbox')
+    const { status, stdout, stderr } = paperknife(
+      'search',
+      'mail',
+      'hanna',
+      '--mbox',
+      'nowhere/found.mbox',
+    )
+    expect(stdout).toBe('')
     expect(stderr).toMatch(/^paperknife: ENOENT.*nowhere/m)
     expect(status).toBe(2)
     if (!existsSync('/dev/full')) return
@@ -447,6 +454,8 @@ describe('bad usage exits with 2 and says what to do', () => {
     [['index', 'no-such-vault'], /no-such-vault/],
     [['index', 'mail', '--languages', 'eng+klingon'], /no data for klingon.*paperknife doctor/],
     [['search', 'papers', 'x'], /paperknife index/],
+    [['search', 'no-such-vault', 'x'], /there is no vault at .*no-such-vault/],
+    [['status', 'no-such-vault'], /there is no vault at .*no-such-vault/],
     [['index', 'mail', 'papers', '--index', 'x'], /--index is the place of one index/],
     [['search', 'mail', 'x', '--also', 'other', '--index', 'y'], /--also/],
     [['formats', 'x'], /takes no further words/],
