@@ -30,6 +30,14 @@ interface Found {
   mirrored: string
 }
 
+/** What was named and could not be looked at. */
+interface Unseen {
+  file: string
+  /** `unreadable` is tried again by a later run; what is `missing` was a slip. */
+  reason: 'missing' | 'unreadable'
+  detail: string
+}
+
 export const run: Run = async (given, { signal }) => {
   const began = performance.now()
   const out = given.text('out')
@@ -37,13 +45,13 @@ export const run: Run = async (given, { signal }) => {
   if (given.positional.length === 0 && list === undefined)
     throw new UsageError('extract needs a FILE or DIR, or --files-from LIST')
   await checkOcr(given)
-  const missing: string[] = []
+  const unseen: Unseen[] = []
   const mirror = new Map<string, string>()
   const one = given.positional.length === 1 && list === undefined ? given.positional[0] : undefined
   const printsText = !given.has('json') && out === undefined && one !== undefined && !isFolder(one)
 
   async function* files(): AsyncGenerator<string> {
-    for await (const { file, mirrored } of found(given, missing, signal)) {
+    for await (const { file, mirrored } of found(given, unseen, signal)) {
       if (signal.aborted) return
       if (out !== undefined) {
         if (isInside(out, file)) continue
@@ -80,11 +88,9 @@ export const run: Run = async (given, { signal }) => {
   }
   progress.end()
 
-  for (const file of missing) {
-    const detail = 'no such file, or no file that can be read'
-    if (!printsText)
-      await printJson({ file, state: 'failed-transient', reason: 'missing', detail, ms: 0 })
-    note(`${plain(file)}: ${detail}`)
+  for (const { file, reason, detail } of unseen) {
+    if (!printsText) await printJson({ file, state: 'failed-transient', reason, detail, ms: 0 })
+    note(`${plain(file)}: ${plain(detail)}`)
   }
   if (!printsText)
     note(
@@ -94,8 +100,8 @@ export const run: Run = async (given, { signal }) => {
           .join(', ') || 'nothing read'
       }`,
     )
-  if (missing.length > 0) return EXIT.error
-  return states['failed-transient'] ? EXIT.retryLater : EXIT.done
+  if (unseen.some(({ reason }) => reason === 'missing')) return EXIT.error
+  return unseen.length > 0 || states['failed-transient'] ? EXIT.retryLater : EXIT.done
 }
 
 /** The line of `extract --json`, a stable contract. */
@@ -152,20 +158,20 @@ async function writeText(file: string, text: string): Promise<void> {
   await writeFile(file, text)
 }
 
-/** Files named, listed and found in folders, in that order. What is no file goes into `missing`. */
+/** Files named, listed and found in folders, in that order. What is no file, and folders that cannot be listed, go into `unseen`. */
 async function* found(
   given: Arguments,
-  missing: string[],
+  unseen: Unseen[],
   signal: AbortSignal,
 ): AsyncGenerator<Found> {
   const folders = given.positional.filter(isFolder).length
   for (const word of given.positional) {
     if (!isFolder(word)) {
       if (await isFile(word)) yield { file: word, mirrored: mirrored(word) }
-      else missing.push(word)
+      else unseen.push(missing(word))
       continue
     }
-    for await (const file of walk(word)) {
+    for await (const file of walk(word, unseen)) {
       const below = relative(word, file)
       yield { file, mirrored: folders > 1 ? join(basename(resolve(word)), below) : below }
     }
@@ -175,9 +181,15 @@ async function* found(
   for await (const file of lines(list, signal)) {
     if (file === '') continue
     if (await isFile(file)) yield { file, mirrored: mirrored(file) }
-    else missing.push(file)
+    else unseen.push(missing(file))
   }
 }
+
+const missing = (file: string): Unseen => ({
+  file,
+  reason: 'missing',
+  detail: 'no such file, or no file that can be read',
+})
 
 async function* lines(list: string, signal: AbortSignal): AsyncGenerator<string> {
   if (list === '-') {
@@ -193,16 +205,20 @@ async function* lines(list: string, signal: AbortSignal): AsyncGenerator<string>
 }
 
 /** Every regular file below a folder, sorted in each folder; links to folders are not followed. */
-async function* walk(folder: string): AsyncGenerator<string> {
+async function* walk(folder: string, unseen: Unseen[]): AsyncGenerator<string> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((error: Error) => {
-    note(`${plain(folder)}: cannot be listed (${error.message})`)
+    unseen.push({
+      file: folder,
+      reason: 'unreadable',
+      detail: `cannot be listed (${error.message})`,
+    })
     return []
   })
   entries.sort((a, b) => (a.name < b.name ? -1 : 1))
   for (const entry of entries) {
     const path = join(folder, entry.name)
     if (entry.isDirectory()) {
-      if (entry.name !== '.paperknife') yield* walk(path)
+      if (entry.name !== '.paperknife') yield* walk(path, unseen)
     } else if (entry.isFile() || (entry.isSymbolicLink() && (await isFile(path)))) yield path
   }
 }

@@ -1,6 +1,7 @@
 /** The program as a person runs it: the built file, in a process of its own, on the sample vault. */
 import { spawn, spawnSync, type SpawnSyncReturns } from 'node:child_process'
 import {
+  chmodSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -413,6 +414,28 @@ describe('extract', () => {
     expect(status).toBe(2)
     expect(existsSync(join(folder, 'listed/papers/plan.docx.txt'))).toBe(true)
   })
+
+  test.runIf(process.platform !== 'win32')(
+    'names a folder that cannot be listed, reads the others, and ends with 75',
+    () => {
+      mkdirSync(join(folder, 'shelves/closed'), { recursive: true })
+      writeFileSync(join(folder, 'shelves/note.txt'), 'a short note\n')
+      chmodSync(join(folder, 'shelves/closed'), 0)
+      chmodSync(folder, 0o755)
+      const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
+      const { stdout, stderr, status } = spawnSync(
+        process.execPath,
+        [PROGRAM, 'extract', 'shelves'],
+        { cwd: folder, encoding: 'utf8', timeout: 60_000, ...nobody },
+      )
+      expect(lines(stdout)).toMatchObject([
+        { file: 'shelves/note.txt', state: 'ok' },
+        { file: 'shelves/closed', state: 'failed-transient', reason: 'unreadable' },
+      ])
+      expect(stderr).toMatch(/^shelves\/closed: cannot be listed \(EACCES/m)
+      expect(status).toBe(75)
+    },
+  )
 
   test('ends quietly when the reader of its output has gone', () => {
     const { stderr, stdout } = spawnSync(
