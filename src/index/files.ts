@@ -241,7 +241,7 @@ function takeLock(directory: string): Connection {
     if (codeOf(error) === 'SQLITE_BUSY')
       throw new PipelineError(
         'E_INDEX_BUSY',
-        `another process is writing the index in ${directory}: wait for it, or stop it`,
+        `another process is writing the index in ${directory}: wait for it, as a command does with --wait, or stop it`,
         { cause: error },
       )
     throw error
