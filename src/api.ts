@@ -51,6 +51,7 @@ export type {
 } from './part/outcome.js'
 export type { DocumentReading } from './workers/documents.js'
 export type { Excerpt, ExcerptAttachment } from './index/excerpts.js'
+export { MATCH_BEGIN, MATCH_END } from './index/marks.js'
 export type { Hit, MatchedField, SearchResult } from './index/hits.js'
 export type { Coverage } from './index/rows.js'
 export type { Estimate } from './sweep/estimate.js'

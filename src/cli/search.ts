@@ -3,7 +3,15 @@
  * long it took, and how much of the vault could be searched.
  */
 import { open } from 'node:fs/promises'
-import { openVault, type Excerpt, type Hit, type SearchOptions, type SearchResult } from '../api.js'
+import {
+  MATCH_BEGIN,
+  MATCH_END,
+  openVault,
+  type Excerpt,
+  type Hit,
+  type SearchOptions,
+  type SearchResult,
+} from '../api.js'
 import { EXIT, UsageError } from './exit.js'
 import type { Run } from './commands.js'
 import { refuseInside, writeMbox } from './mbox.js'
@@ -163,10 +171,12 @@ function hitText(hit: Hit, excerpt: Excerpt | undefined, vault: string | undefin
   return [...lines, '']
 }
 
-/** Matches stand between STX and ETX in a snippet; nothing of a mail can hold them there. */
+/** Nothing of a mail can hold the marks. */
+const MATCH = new RegExp(`${MATCH_BEGIN}([^${MATCH_END}]*)${MATCH_END}`)
+
 function snippetText(snippet: string): string {
   return snippet
-    .split(/\u0002([^\u0003]*)\u0003/)
+    .split(MATCH)
     .map((piece, i) => (i % 2 === 1 ? marked(plain(piece)) : plainPiece(piece)))
     .join('')
 }

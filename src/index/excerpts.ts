@@ -20,14 +20,14 @@ export interface ExcerptAttachment {
   page?: number
   /** Where in a nest the page lies: `2023/plan.docx › image1.png`. */
   member?: string
-  /** Words around the matches, each between STX and ETX; empty when the attachment's text did not match. */
+  /** Words around the matches, each between `MATCH_BEGIN` and `MATCH_END`; empty when the attachment's text did not match. */
   snippet: string
 }
 
 export interface Excerpt {
   id: number
   vault: number
-  /** About 160 characters of the body, matches between STX and ETX; its beginning when no word matched there; empty when texts are not kept. */
+  /** About 160 characters of the body, matches between `MATCH_BEGIN` and `MATCH_END`; its beginning when no word matched there; empty when texts are not kept. */
   snippet: string
   /** All attachments of the message, those that matched first. */
   attachments: ExcerptAttachment[]
