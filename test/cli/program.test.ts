@@ -476,7 +476,7 @@ describe('bad usage exits with 2 and says what to do', () => {
     [['search', 'mail', 'x', '--also', 'other', '--before-id', '1'], /--before-id is an id of one/],
     [['index', 'no-such-vault'], /no-such-vault/],
     [['index', 'mail', '--languages', 'eng+klingon'], /no data for klingon.*paperknife doctor/],
-    [['search', 'papers', 'x'], /paperknife index/],
+    [['search', '.', 'x'], /no index in .*paperknife index/],
     [['search', 'no-such-vault', 'x'], /there is no vault at .*no-such-vault/],
     [['status', 'no-such-vault'], /there is no vault at .*no-such-vault/],
     [['index', 'mail', 'papers', '--index', 'x'], /--index is the place of one index/],
