@@ -262,6 +262,7 @@ export class Generator {
         parts: attachments.map((attachment) => attachment.part),
         labels: [],
         problems: [],
+        losses: [],
       },
       attachments,
       folder: has('archived') ? 'Archive' : has('sent') ? 'Sent' : 'INBOX',

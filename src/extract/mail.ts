@@ -5,7 +5,7 @@
  * Not responsible for MIME (mail/parse.ts) and for what separates the messages of an mbox (mail/mbox.ts).
  */
 import { isSeparator, unquoted } from '../mail/mbox.js'
-import { isLoss, type Message } from '../mail/message.js'
+import type { Message } from '../mail/message.js'
 import type { Context, Extractor, Facts } from './extractor.js'
 import type { TextSink } from './sink.js'
 
@@ -59,7 +59,7 @@ async function readMail(bytes: Uint8Array, sink: TextSink, context: Context): Pr
     }
     await context.nested(part.bytes, part.name || `part ${part.path}`, part.declaredType)
   }
-  return factsOf(message.problems)
+  return factsOf(message.losses)
 }
 
 /** Writes subject, people and body. */
@@ -71,9 +71,7 @@ export function writeMessage(message: Message, sink: TextSink): void {
   sink.line(message.body)
 }
 
-/** What was lost of a message, by its problems. */
-export function factsOf(problems: readonly string[]): Facts {
-  const losses = problems.filter(isLoss)
+export function factsOf(losses: readonly string[]): Facts {
   return losses.length > 0 ? { partial: losses.join(', ') } : {}
 }
 

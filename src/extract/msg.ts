@@ -25,5 +25,5 @@ export async function writeItem(item: Item, sink: TextSink, context: Context): P
   if (rtf) await context.nested(rtf, 'body.rtf', 'application/rtf', { transparent: true })
   for (const { name, declaredType, bytes } of item.attachments)
     if (bytes) await context.nested(bytes, name || 'attachment', declaredType)
-  return factsOf([...message.problems, ...item.problems])
+  return factsOf([...message.losses, ...item.losses])
 }

@@ -125,7 +125,7 @@ function readTnef(file: Buffer): Item {
     recipients,
     attachments,
     codePage: codePageOf(properties, codePage),
-    problems: isCut ? ['the file ends early; the rest was not read'] : [],
+    losses: isCut ? ['the file ends early; the rest was not read'] : [],
   }
 }
 

@@ -59,9 +59,17 @@ export function headStart(bytes: Buffer): number {
   return at
 }
 
+export interface Repaired {
+  mail: Buffer
+  /** What is odd about it, and what of it is not in `mail`; see Message. */
+  problems: string[]
+  losses: string[]
+}
+
 /** @param bytes from the head on (`headStart`) */
-export function repair(bytes: Buffer): { mail: Buffer; problems: string[] } {
+export function repair(bytes: Buffer): Repaired {
   const problems: string[] = []
+  const losses: string[] = []
   let mail = bytes
   const firstFeed = mail.indexOf(0x0a)
   const firstReturn = mail.indexOf(0x0d)
@@ -82,12 +90,13 @@ export function repair(bytes: Buffer): { mail: Buffer; problems: string[] } {
   /** Pieces of a head whose folded lines lost their blank; what is before `kept` is in them. */
   const pieces: Buffer[] = []
   let kept = 0
-  const done = (headEnd: number, bodyStart: number): { mail: Buffer; problems: string[] } => {
+  const done = (headEnd: number, bodyStart: number): Repaired => {
     if (pieces.length === 0 && headEnd === bodyStart && headEnd === at && isBlank)
-      return { mail, problems }
+      return { mail, problems, losses }
     const head = Buffer.concat([...pieces, mail.subarray(kept, headEnd)])
     const closing = head.length === 0 || head[head.length - 1] === 0x0a ? '\n' : '\n\n'
-    return { mail: Buffer.concat([head, Buffer.from(closing), mail.subarray(bodyStart)]), problems }
+    const whole = Buffer.concat([head, Buffer.from(closing), mail.subarray(bodyStart)])
+    return { mail: whole, problems, losses }
   }
   let isBlank = false
   while (at < mail.length) {
@@ -97,7 +106,7 @@ export function repair(bytes: Buffer): { mail: Buffer; problems: string[] } {
       return done(at, pieces.length === 0 ? at : line.next)
     }
     if (at > HEAD_BYTES) {
-      problems.push(`the head is longer than ${HEAD_BYTES} bytes and was cut`)
+      losses.push(`the head is longer than ${HEAD_BYTES} bytes and was cut`)
       return done(at, skipHead(mail, at))
     }
     if (FIELD.test(line.text)) fields++

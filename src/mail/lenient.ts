@@ -55,7 +55,7 @@ const PART_HEAD_BYTES = 64 * HEAD_BYTES
 /**
  * @param mail from the head on, with an empty line after the head (condition.ts)
  * @param endsAt `performance.now()` after which the reading stops and keeps what it has
- * @returns never throws; what was wrong is in `problems`
+ * @returns never throws; what was wrong is in `problems` and `losses`
  */
 export async function readLenientTree(
   mail: Buffer,
@@ -64,6 +64,7 @@ export async function readLenientTree(
   isRescue = false,
 ): Promise<Tree> {
   const problems: string[] = []
+  const losses: string[] = []
   const leaves: Leaf[] = []
   const heads = new Map<Node, Head>()
   const leafOf = new Map<Node, Leaf>()
@@ -73,7 +74,7 @@ export async function readLenientTree(
   let nodes = 0
   /** Takes over what has come of the leaf that is being read. */
   let settle: () => void = () => {}
-  let stop: (problem: string) => void = () => {}
+  let stop: (loss: string) => void = () => {}
 
   // A third of a thread's start-up, and most mail never needs it.
   const { MailParser } = await import('mailparser')
@@ -124,12 +125,12 @@ export async function readLenientTree(
 
   await new Promise<void>((resolve) => {
     let isDone = false
-    const finish = (problem?: string): void => {
+    const finish = (loss?: string): void => {
       if (isDone) return
       isDone = true
       clearTimeout(timer)
       settle()
-      if (problem) problems.push(problem)
+      if (loss) losses.push(loss)
       resolve()
       parser.destroy()
     }
@@ -138,7 +139,7 @@ export async function readLenientTree(
       () => finish('reading the structure took too long and was stopped'),
       Math.max(1, endsAt - performance.now()),
     )
-    parser.on('error', (error: Error) => finish(problemOf(error)))
+    parser.on('error', (error: Error) => finish(lossBy(error)))
     parser.on('end', () => finish())
     parser.on('close', () => finish())
     parser.on('data', (attachment: Attachment) => {
@@ -191,7 +192,7 @@ export async function readLenientTree(
     note(problems, 'a multipart has no parts; it was read as text')
     leaves.push({ path: path || '1', head: withoutType(head), within, raw })
   }
-  return { head: rootHead(mail), leaves, problems }
+  return { head: rootHead(mail), leaves, problems, losses }
 }
 
 const EMPTY = Buffer.alloc(0)
@@ -281,7 +282,7 @@ function withoutType(head: Head): Head {
   }
 }
 
-function problemOf(error: Error & { code?: string }): string {
+function lossBy(error: Error & { code?: string }): string {
   if (error.code === 'EMAXLEN')
     return 'the mail has too many parts or too long a head; the rest was not read'
   return `the structure could not be read to its end (${error.message.replace(/[\p{Cc}\s]+/gu, ' ').slice(0, 100)})`

@@ -48,10 +48,8 @@ export interface Message {
   parts: Part[]
   /** X-Gmail-Labels or X-Keywords, for sources that keep folders in headers. */
   labels: string[]
-  /** What was wrong with the mail, a sentence each; the rest of it was read. */
+  /** What is odd about the mail, a sentence each; all of it was read. */
   problems: string[]
+  /** What of the mail was not read, by a limit or for damage, a sentence each; the rest of it was. */
+  losses: string[]
 }
-
-/** Whether a problem is a loss: something of the mail was not read, not merely odd. */
-export const isLoss = (problem: string): boolean =>
-  /not read|was cut|stopped|damaged|could not/.test(problem)

@@ -3,7 +3,7 @@
  *
  * Structure comes from plain.ts, or from lenient.ts when anything is unusual; here it is decided what
  * the leaves are (body text or documents), and they are decoded, hashed and bounded. A mail broken in
- * any way gives a Message with what could be read and `problems`. Knows no disk.
+ * any way gives a Message with what could be read, `problems` and `losses`. Knows no disk.
  */
 import { isOleFile } from '../ole/read.js'
 import { parseAddresses } from './addresses.js'
@@ -34,14 +34,15 @@ export async function parseMessage(bytes: Uint8Array, options: ParseOptions): Pr
   const { limits } = options
   const endsAt = performance.now() + limits.parseTimeoutMs * 0.8
   const problems: string[] = []
+  const losses: string[] = []
   let mail = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   if (mail.length > limits.messageBytes) {
     mail = mail.subarray(0, limits.messageBytes)
-    problems.push(`larger than ${limits.messageBytes} bytes; the rest was not read`)
+    losses.push(`larger than ${limits.messageBytes} bytes; the rest was not read`)
   }
   if (isOleFile(mail)) {
     const message = parseMsg(mail, options)
-    message.problems.unshift(...problems)
+    message.losses.unshift(...losses)
     return message
   }
   mail = fromWide(mail)
@@ -50,16 +51,24 @@ export async function parseMessage(bytes: Uint8Array, options: ParseOptions): Pr
   if (!tree || tree.leaves.length > limits.messageParts) {
     const repaired = repair(mail)
     problems.push(...repaired.problems)
+    losses.push(...repaired.losses)
     tree = await readLenientTree(repaired.mail, limits, endsAt)
   }
   problems.push(...tree.problems)
-  return assemble(tree, options, problems, endsAt)
+  losses.push(...tree.losses)
+  return { ...assemble(tree, options, losses, endsAt), problems }
 }
 
 /** Characters of body text kept, and bytes of one text leaf decoded for it. */
 const BODY_BYTES = 40_000_000
 
-function assemble(tree: Tree, options: ParseOptions, problems: string[], endsAt: number): Message {
+/** @param losses what is lost here is added */
+function assemble(
+  tree: Tree,
+  options: ParseOptions,
+  losses: string[],
+  endsAt: number,
+): Omit<Message, 'problems'> {
   const { head } = tree
   const charset = charsetOf(tree)
   const text = (name: string): string => decodeWords(first(head, name), charset).trim()
@@ -69,14 +78,14 @@ function assemble(tree: Tree, options: ParseOptions, problems: string[], endsAt:
       ? parseAddresses(values[0] as string, charset)
       : values.flatMap((value) => parseAddresses(value, charset))
   }
-  const body = new Body(options.limits.messageChars, problems)
+  const body = new Body(options.limits.messageChars, losses)
   const parts: Part[] = []
   for (const leaf of tree.leaves) {
     if (performance.now() > endsAt) {
-      problems.push('reading the parts took too long and was stopped')
+      losses.push('reading the parts took too long and was stopped')
       break
     }
-    readLeaf(leaf, options, body, parts, problems)
+    readLeaf(leaf, options, body, parts, losses)
   }
   return {
     messageId: idsIn(first(head, 'message-id'), 1)[0] ?? '',
@@ -92,7 +101,7 @@ function assemble(tree: Tree, options: ParseOptions, problems: string[], endsAt:
     body: body.text(),
     parts,
     labels: labelsOf(head, charset),
-    problems,
+    losses,
   }
 }
 
@@ -115,7 +124,7 @@ function readLeaf(
   options: ParseOptions,
   body: Body,
   parts: Part[],
-  problems: string[],
+  losses: string[],
 ): void {
   const { limits } = options
   const type = parseStructured(first(leaf.head, 'content-type'))
@@ -161,7 +170,7 @@ function readLeaf(
     if (!isBody) return
   }
   if (leaf.raw.length > BODY_BYTES)
-    note(problems, `a body text larger than ${BODY_BYTES} bytes was cut`)
+    note(losses, `a body text larger than ${BODY_BYTES} bytes was cut`)
   bytes ??= decodeTransfer(leaf.raw.subarray(0, BODY_BYTES), encoding)
   const blocks = declaredType === 'text/plain' ? takeBlocks(bytes) : undefined
   if (blocks) {
@@ -213,14 +222,14 @@ function nameOf(name: string): string {
  */
 class Body {
   readonly #pieces: string[] = []
-  readonly #problems: string[]
+  readonly #losses: string[]
   #left: number
   /** Alternatives met, by position: their place among the pieces and what was found in each form. */
   readonly #alternatives = new Map<string, { at: number; plain: string; html: string[] }>()
 
-  constructor(chars: number, problems: string[]) {
+  constructor(chars: number, losses: string[]) {
     this.#left = chars
-    this.#problems = problems
+    this.#losses = losses
   }
 
   add(leaf: Leaf, type: string, bytes: Buffer, charset: string, params: Map<string, string>): void {
@@ -266,7 +275,7 @@ class Body {
       this.#left -= text.length
       return text
     }
-    note(this.#problems, 'the body text was cut')
+    note(this.#losses, 'the body text was cut')
     const kept = text.slice(0, Math.max(0, this.#left))
     this.#left = 0
     return kept
@@ -344,6 +353,6 @@ function labelsOf(head: Head, charset: string): string[] {
   return [...new Set(labels)].slice(0, 100)
 }
 
-function note(problems: string[], problem: string): void {
-  if (!problems.includes(problem)) problems.push(problem)
+function note(losses: string[], loss: string): void {
+  if (!losses.includes(loss)) losses.push(loss)
 }

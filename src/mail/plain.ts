@@ -17,7 +17,7 @@ const LEAVES = 300
 export function readPlainTree(mail: Buffer): Tree | undefined {
   const head = headAt(mail)
   if (!head) return undefined
-  const tree: Tree = { head: head.head, leaves: [], problems: [] }
+  const tree: Tree = { head: head.head, leaves: [], problems: [], losses: [] }
   return walk(tree, head.head, mail.subarray(head.body), '', [], []) ? tree : undefined
 }
 

@@ -21,5 +21,8 @@ export interface Leaf {
 export interface Tree {
   head: Head
   leaves: Leaf[]
+  /** What is odd about it; see Message. */
   problems: string[]
+  /** What of it was not read. */
+  losses: string[]
 }

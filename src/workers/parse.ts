@@ -7,7 +7,6 @@ import type { MessageReference } from '../part/reference.js'
 import type { Document } from '../extract/read.js'
 import { foldColumns } from '../fold/columns.js'
 import { packBody } from '../fold/texts.js'
-import { isLoss } from '../mail/message.js'
 import { parseMessage } from '../mail/parse.js'
 import { readMessage } from '../vault/read.js'
 import type { ParseTask, RefoldedMessage, ThreadSettings } from './messages.js'
@@ -73,7 +72,7 @@ export async function parseMessageAt(
       ...(read.isCut && !headOnly
         ? [`larger than ${limits.messageBytes} bytes; the rest was not read`]
         : []),
-      ...message.problems.filter(isLoss),
+      ...message.losses,
     ],
   }
 }

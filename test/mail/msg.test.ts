@@ -35,7 +35,7 @@ test('a file that is no Outlook message inside gives an empty message and says s
   const bytes = Buffer.alloc(4096)
   bytes.writeUInt32BE(0xd0cf11e0)
   const message = await parseMessage(bytes, { limits })
-  expect(message.problems).toHaveLength(1)
+  expect(message.losses).toHaveLength(1)
   expect(message).toMatchObject({ subject: '', body: '', parts: [] })
 })
 
@@ -108,7 +108,7 @@ test('a message and one inside it keep their dates, and attachments their order'
   expect(second).toMatchObject({
     subject: 'Inner',
     date: Date.parse('2026-03-05T14:02:00Z') / 1000,
-    problems: [],
+    losses: [],
   })
 })
 
@@ -119,7 +119,7 @@ test('a message with an attachment of 40 MB is read, whole and in one copy', asy
   const before = process.memoryUsage().arrayBuffers
   const message = await parseMessage(bytes, { limits })
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(3 * large.length)
-  expect(message).toMatchObject({ subject: 'Harbour plan', problems: [] })
+  expect(message).toMatchObject({ subject: 'Harbour plan', losses: [] })
   expect(message.parts).toHaveLength(1)
   expect(message.parts[0]).toMatchObject({
     name: 'survey.bin',
@@ -140,7 +140,7 @@ test('sectors that lead in a circle end, and what stands beside them is read', a
   const message = await parseMessage(bytes, { limits })
   expect(message.body).toBe('The cranes stand still on Monday.')
   expect(message.parts).toMatchObject([{ name: 'survey.bin', size: 4 * 512 }])
-  expect(message.problems).toEqual([expect.stringMatching(/claim more than it holds/)])
+  expect(message.losses).toEqual([expect.stringMatching(/claim more than it holds/)])
   expect(await asAttachment(bytes)).toMatchObject({
     kind: 'text',
     partial: expect.stringMatching(/claim more than it holds/) as string,
@@ -189,7 +189,7 @@ test('fifty thousand entries that share one long stream are read as far as the l
     bytes.writeUInt32LE(20_000_000, entry + 120)
   }
   const message = await parseMessage(bytes, { limits })
-  expect(message.problems).toEqual([expect.stringMatching(/more than 300000000 bytes/)])
+  expect(message.losses).toEqual([expect.stringMatching(/more than 300000000 bytes/)])
   expect(await asAttachment(bytes, { partBytes: 1e8 })).toMatchObject({ state: 'too-large' })
 })
 
@@ -199,7 +199,7 @@ test.skipIf(!hasCorpus)('every Outlook file of the corpus is read whole', async 
   for (const { path } of rows) {
     const bytes = readFileSync(`${CORPUS}/${path}`)
     const message = await parseMessage(bytes, { limits, want: 'all' })
-    expect(message.problems, path).toEqual([])
+    expect(message.losses, path).toEqual([])
     expect(message.subject + message.body + message.parts.length, path).not.toBe('0')
   }
 })

@@ -32,6 +32,7 @@ test('a plain mail gives its headers, its text and no parts', async () => {
     body: 'Hello there',
     parts: [],
     problems: [],
+    losses: [],
   })
 })
 
@@ -286,6 +287,7 @@ test.each([
   expect(message.subject).toMatch(/^plan/)
   expect(message.body).toBe('body')
   expect(message.problems).toEqual(problems)
+  expect(message.losses).toEqual([])
 })
 
 test('a mail cut in the middle of an attachment keeps what came', async () => {

@@ -36,7 +36,7 @@ const COPIED_BYTES = 300_000_000
 /**
  * Reads a .msg file. Attached messages are parts of type `application/vnd.ms-outlook`.
  *
- * @returns never throws for what the file holds; a damaged one gives what could be read, and `problems`
+ * @returns never throws for what the file holds; a damaged one gives what could be read, and `losses`
  */
 export function parseMsg(bytes: Uint8Array, options: ParseOptions): Message {
   const budget = new Copied(COPIED_BYTES)
@@ -47,9 +47,9 @@ export function parseMsg(bytes: Uint8Array, options: ParseOptions): Message {
     message = read.message
     if (read.rtf) message.parts.push(bodyPart(read.rtf, options))
     addAttachments(message, item, options)
-    message.problems.push(...item.problems)
+    message.losses.push(...item.losses)
   } catch (error) {
-    message.problems.push(
+    message.losses.push(
       error instanceof TooMuch
         ? `the Outlook file holds more than ${COPIED_BYTES} bytes; the rest was not read`
         : `the Outlook file is damaged (${briefly(error)})`,
@@ -77,7 +77,7 @@ function addAttachments(message: Message, item: Item, options: ParseOptions): vo
     nth++
     if (!bytes) continue
     if (message.parts.length >= options.limits.messageParts) {
-      message.problems.push(`more than ${options.limits.messageParts} parts; the rest was not read`)
+      message.losses.push(`more than ${options.limits.messageParts} parts; the rest was not read`)
       return
     }
     message.parts.push(
@@ -139,13 +139,13 @@ export function messageOf(
       time(TAG.creationTime),
     received,
   }
-  const { body, rtf, problem } = bodyOf(properties, codePage, limits, budget)
-  if (problem) message.problems.push(problem)
+  const { body, rtf, loss } = bodyOf(properties, codePage, limits, budget)
+  if (loss) message.losses.push(loss)
   const people = [...message.from, ...message.to, ...message.cc, ...message.bcc]
   const known = new Set([message.subject, ...people.flatMap((one) => [one.name, one.address])])
   const details = [...new Set(detailsOf(properties, codePage))].filter((one) => !known.has(one))
   const whole = [body.replace(/\r\n?/g, '\n').trim(), ...details].filter(Boolean).join('\n')
-  if (whole.length > limits.messageChars) message.problems.push('the body text was cut')
+  if (whole.length > limits.messageChars) message.losses.push('the body text was cut')
   message.body = whole.slice(0, limits.messageChars)
   return { message, ...(rtf && { rtf }) }
 }
@@ -165,13 +165,14 @@ const emptyMessage = (): Message => ({
   parts: [],
   labels: [],
   problems: [],
+  losses: [],
 })
 
 interface Body {
   body: string
   /** Undefined when the body is text. */
   rtf?: Buffer
-  problem?: string
+  loss?: string
 }
 
 /** Plain text when there is any, else HTML, else RTF, in which HTML or text may be wrapped. */
@@ -198,7 +199,7 @@ function bodyOf(
   const packed = properties.get(TAG.rtf)
   if (!packed || packed.value.length === 0) return { body: '' }
   const rtf = decompressRtf(packed.value, Math.min(limits.partBytes, budget.bytesLeft + 1))
-  if (!rtf) return { body: '', problem: 'the body could not be decompressed' }
+  if (!rtf) return { body: '', loss: 'the body could not be decompressed' }
   budget.takeBytes(rtf.length)
   if (isUsual(rtf) && /\\from(?:html1|text)/.test(rtf.toString('latin1', 0, 4096))) {
     try {

@@ -42,11 +42,11 @@ export function readMsg(bytes: Uint8Array, budget: ByteBudget): Item {
     .slice(0, RECIPIENTS_MAX)
     .map(({ path }) => file.properties(`${path}/`))
   const attachments = file.attachments(codePage)
-  return { properties, recipients, attachments, codePage, problems: file.problems }
+  return { properties, recipients, attachments, codePage, losses: file.losses }
 }
 
 class MsgFile {
-  readonly problems: string[] = []
+  readonly losses: string[] = []
   readonly #ole: OleFile
   readonly #budget: ByteBudget
   /** Entries by the storage they stand in, so that thousands of storages are not searched again and again. */
@@ -144,8 +144,8 @@ class MsgFile {
 
   #read(entry: OleEntry): Buffer {
     const bytes = readCounted(this.#ole, entry, this.#budget)
-    if (bytes.length < entry.size && this.problems.length === 0)
-      this.problems.push(
+    if (bytes.length < entry.size && this.losses.length === 0)
+      this.losses.push(
         'streams of the Outlook file claim more than it holds; the rest was not read',
       )
     return bytes

@@ -34,7 +34,7 @@ export interface Item {
   /** Code page of strings that are not Unicode. */
   codePage: number
   /** What the file claims and does not hold, a sentence each; grows while attachments are read. */
-  problems: string[]
+  losses: string[]
 }
 
 export interface Attachment {
