@@ -14,6 +14,7 @@ import { Buffer } from 'node:buffer'
 import type { MailParser } from 'mailparser'
 import type { Limits } from '../part/limits.js'
 import { HEAD_BYTES, parseHead, type Head } from './head.js'
+import { tooManyParts } from './message.js'
 import type { Leaf, Multipart, Tree } from './tree.js'
 
 /** A node of the structure as MailParser's splitter gives it. */
@@ -147,7 +148,7 @@ export async function readLenientTree(
       const node = current as Node
       const pieces: Buffer[] = []
       if (leaves.length >= limits.messageParts) {
-        finish(`more than ${limits.messageParts} parts; the rest was not read`)
+        finish(tooManyParts(limits))
         return
       }
       const leaf: Leaf = { ...placed(node), head: heads.get(node) as Head, raw: EMPTY }
@@ -172,15 +173,23 @@ export async function readLenientTree(
 
   for (const [node, pieces] of outside) {
     const raw = Buffer.concat(pieces)
-    if (raw.length === 0 || leaves.length >= limits.messageParts) continue
+    if (raw.length === 0) continue
+    if (leaves.length >= limits.messageParts) {
+      note(losses, tooManyParts(limits))
+      continue
+    }
     const { path, within } = placed(node)
     const head = heads.get(node) as Head
     const boundary = isRescue ? undefined : boundaryIn(raw)
     if (boundary) {
       note(problems, 'the boundary of a multipart is not the one it names')
       const tree = await readLenientTree(rejoin(raw, boundary), limits, endsAt, true)
+      for (const loss of tree.losses) note(losses, loss)
       for (const leaf of tree.leaves) {
-        if (leaves.length >= limits.messageParts) break
+        if (leaves.length >= limits.messageParts) {
+          note(losses, tooManyParts(limits))
+          break
+        }
         leaves.push({
           ...leaf,
           path: path === '' ? leaf.path : `${path}.${leaf.path}`,
@@ -288,6 +297,6 @@ function lossBy(error: Error & { code?: string }): string {
   return `the structure could not be read to its end (${error.message.replace(/[\p{Cc}\s]+/gu, ' ').slice(0, 100)})`
 }
 
-function note(problems: string[], problem: string): void {
-  if (!problems.includes(problem)) problems.push(problem)
+function note(found: string[], one: string): void {
+  if (!found.includes(one)) found.push(one)
 }

@@ -1,4 +1,5 @@
 /** The shape that parsing a message gives. No words are folded here and nothing is stored. */
+import type { Limits } from '../part/limits.js'
 
 export interface Person {
   /** Display name, decoded; empty when there is none. */
@@ -53,3 +54,7 @@ export interface Message {
   /** What of the mail was not read, by a limit or for damage, a sentence each; the rest of it was. */
   losses: string[]
 }
+
+/** The loss of a mail that has more of them. */
+export const tooManyParts = ({ messageParts }: Limits): string =>
+  `more than ${messageParts} parts; the rest was not read`

@@ -15,7 +15,7 @@ import { unflow } from './flowed.js'
 import { all, first, parseStructured, type Head } from './head.js'
 import { htmlText } from './html.js'
 import { readLenientTree } from './lenient.js'
-import type { Message, Part, Person } from './message.js'
+import { tooManyParts, type Message, type Part, type Person } from './message.js'
 import { parseMsg } from './outlook/message.js'
 import { partOf, type ParseOptions } from './part-of.js'
 import { readPlainTree } from './plain.js'
@@ -176,7 +176,10 @@ function readLeaf(
   if (blocks) {
     bytes = blocks.rest
     blocks.blocks.forEach((block, i) => {
-      if (parts.length >= limits.messageParts) return
+      if (parts.length >= limits.messageParts) {
+        note(losses, tooManyParts(limits))
+        return
+      }
       parts.push(
         partOf(
           block.bytes,

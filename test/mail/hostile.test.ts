@@ -195,6 +195,25 @@ test('a mail over messageBytes is read up to there and says so', async () => {
   expect(message.losses).toEqual(['larger than 1000 bytes; the rest was not read'])
 })
 
+test.each([
+  [
+    'behind a boundary that is not the one named',
+    typed('multipart/mixed; boundary=b', `${times('--c\r\n\r\na\r\n', 30)}--c--`),
+  ],
+  [
+    'after another multipart, behind a boundary that is not the one named',
+    typed(
+      'multipart/mixed; boundary=a',
+      `${times('--a\r\n\r\na\r\n', 15)}--a\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n${times('--c\r\n\r\na\r\n', 15)}--c--\r\n--a--`,
+    ),
+  ],
+  ['written into the text', body(times('begin 644 a\r\n#86)C\r\n`\r\nend\r\n', 30))],
+])('more parts than are read, %s, are told', async (_, written) => {
+  const limits = { ...DEFAULT_LIMITS, messageParts: 20 }
+  const { losses } = await parseMessage(Buffer.from(written), { limits })
+  expect(losses).toEqual(['more than 20 parts; the rest was not read'])
+})
+
 test('a reading that takes too long keeps what it has', async () => {
   const limits = { ...DEFAULT_LIMITS, parseTimeoutMs: 1 }
   const parts = times('--b\r\n\r\nword\r\n', 900)

@@ -14,7 +14,7 @@ import { codePageName } from '../codepage.js'
 import { parseDate } from '../dates.js'
 import { all, first, parseHead, type Head } from '../head.js'
 import { htmlText } from '../html.js'
-import type { Message, Part, Person } from '../message.js'
+import { tooManyParts, type Message, type Part, type Person } from '../message.js'
 import { partOf, type ParseOptions } from '../part-of.js'
 import { decompressRtf } from './compressed-rtf.js'
 import { readMsg } from './msg.js'
@@ -77,7 +77,7 @@ function addAttachments(message: Message, item: Item, options: ParseOptions): vo
     nth++
     if (!bytes) continue
     if (message.parts.length >= options.limits.messageParts) {
-      message.losses.push(`more than ${options.limits.messageParts} parts; the rest was not read`)
+      message.losses.push(tooManyParts(options.limits))
       return
     }
     message.parts.push(
