@@ -34,7 +34,7 @@ export const FONT_CODE_PAGES: Record<number, number> = {
 }
 
 /** A byte written in a symbol font: Greek letters in Symbol, where what is no letter is drawing; a space for pictures. */
-export function symbolCharacter(byte: number, fontName: string): string {
+export function textOfSymbolByte(byte: number, fontName: string): string {
   if (!/^symbol/i.test(fontName)) return ' '
   return symbolLetter(byte) ?? (byte >= 0x20 && byte < 0x40 ? String.fromCharCode(byte) : ' ')
 }

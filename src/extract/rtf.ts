@@ -11,7 +11,7 @@ import type { Context, Extractor } from './extractor.js'
 import type { TextSink } from './sink.js'
 import { decodeCodePage, isDoubleByte } from '../mail/codepage.js'
 import { rubyBase } from './office/field.js'
-import { FONT_CODE_PAGES, symbolCharacter } from './font-charset.js'
+import { FONT_CODE_PAGES, textOfSymbolByte } from './font-charset.js'
 
 export const rtf: Extractor = {
   name: 'rtf',
@@ -472,7 +472,7 @@ class RtfReader {
     const font = this.#currentFont()
     this.#text(
       font.isSymbol
-        ? run.map((byte) => symbolCharacter(byte, font.name)).join('')
+        ? run.map((byte) => textOfSymbolByte(byte, font.name)).join('')
         : decodeCodePage(Uint8Array.from(run), font.codePage),
     )
   }
