@@ -181,6 +181,13 @@ export function explanationOf(directory: string, error: unknown): unknown {
       `another process uses the index in ${directory}`,
       because,
     )
+  // A table that is gone, a disk that fails: nothing that reading the files whole would find.
+  if (code.startsWith('SQLITE_'))
+    return new PipelineError(
+      'E_INDEX_DAMAGED',
+      `the index in ${directory} cannot be used (${(error as Error).message}): run \`paperknife index\`; when that says the same, remove index.db, which is then built anew`,
+      because,
+    )
   return error
 }
 

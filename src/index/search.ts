@@ -7,14 +7,13 @@
  */
 import { dirname } from 'node:path'
 import type { Database, Statement } from 'better-sqlite3'
-import { PipelineError } from '../part/errors.js'
 import type { ContentState } from '../part/states.js'
 import { Compiler, matchOf, type Compiled, type Node } from './compile.js'
 import { coverageOf } from './contents.js'
 import { DocumentFinder } from './documents.js'
 import { EVERYTHING, Evaluator } from './evaluate.js'
 import { ExcerptReader, type Excerpt } from './excerpts.js'
-import { explained } from './files.js'
+import { explained, explanationOf } from './files.js'
 import { COUNTS, Grouper, type CountBy } from './groups.js'
 import { HitReader, type Hit, type SearchResult } from './hits.js'
 import type { Leaf } from './leaves.js'
@@ -93,7 +92,7 @@ export class Searcher {
       this.documents = new DocumentFinder(index, this.hits, this.excerptReader)
       this.tally = extracts?.prepare('SELECT state, contents FROM tally')
     } catch (error) {
-      throw asPipelineError(error, index.name)
+      throw explanationOf(this.directory, error)
     }
   }
 
@@ -107,15 +106,11 @@ export class Searcher {
   async search(typed: string, options: SearchOptions = {}): Promise<SearchResult> {
     const started = performance.now()
     check(options)
-    try {
-      // one snapshot: a sweep may commit between two statements
-      const result = explained(this.directory, () =>
-        this.db.transaction(() => this.run(typed, options))(),
-      )
-      return { ...result, ms: Math.round((performance.now() - started) * 100) / 100 }
-    } catch (error) {
-      throw asPipelineError(error, this.db.name)
-    }
+    // one snapshot: a sweep may commit between two statements
+    const result = explained(this.directory, () =>
+      this.db.transaction(() => this.run(typed, options))(),
+    )
+    return { ...result, ms: Math.round((performance.now() - started) * 100) / 100 }
   }
 
   /**
@@ -124,13 +119,9 @@ export class Searcher {
    * @throws PipelineError when the index cannot be read
    */
   async excerpts(hits: readonly Hit[]): Promise<Excerpt[]> {
-    try {
-      return explained(this.directory, () =>
-        hits.map((hit) => this.excerptReader.read(hit, this.words.get(hit) ?? [])),
-      )
-    } catch (error) {
-      throw asPipelineError(error, this.db.name)
-    }
+    return explained(this.directory, () =>
+      hits.map((hit) => this.excerptReader.read(hit, this.words.get(hit) ?? [])),
+    )
   }
 
   private run(typed: string, options: SearchOptions): Omit<SearchResult, 'ms'> {
@@ -312,20 +303,4 @@ function cost(node: Node): number {
     case 'row':
       return Number.POSITIVE_INFINITY
   }
-}
-
-/** What SQLite reports about a file becomes an error that names it and says what to do. */
-function asPipelineError(error: unknown, file: string): unknown {
-  const code = (error as { code?: unknown }).code
-  if (typeof code !== 'string' || !code.startsWith('SQLITE_')) return error
-  if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED')) {
-    return new PipelineError('E_INDEX_BUSY', `${file} is locked by another process: try again`, {
-      cause: error,
-    })
-  }
-  return new PipelineError(
-    'E_INDEX_DAMAGED',
-    `${file} cannot be searched (${(error as Error).message}): run \`paperknife index\` to build it again`,
-    { cause: error },
-  )
 }

@@ -340,7 +340,7 @@ function registerAll(index: Connection, extracts: Connection): void {
 function watched<Part extends object>(part: Part, directory: string, after: () => void): Part {
   return new Proxy(part, {
     get(target, key) {
-      const value = Reflect.get(target, key, target) as unknown
+      const value = explained(directory, () => Reflect.get(target, key, target) as unknown)
       if (typeof value !== 'function') return value
       return (...given: unknown[]) => {
         after()

@@ -51,6 +51,21 @@ describe('files', () => {
     open(directory).close()
   })
 
+  test('whatever SQLite says of a table that is gone, the error names the folder and what to do', () => {
+    const directory = folder()
+    const store = open(directory)
+    const other = new Database(join(directory, 'index.db'))
+    other.exec('DROP TABLE dictionary')
+    other.close()
+    expect(() => store.messages.dictionary).toThrow(
+      expect.objectContaining({
+        code: 'E_INDEX_DAMAGED',
+        message: expect.stringMatching(`${directory}.*paperknife index`) as string,
+      }),
+    )
+    store.close()
+  })
+
   test('a writer that holds the files exclusively is said to a reader', () => {
     const directory = folder()
     const store = openStore({ directory, messageChars: 1_000, exclusive: true })
