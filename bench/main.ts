@@ -8,8 +8,9 @@ import { runBench, type Bench } from './harness.js'
 const BENCHES: readonly Bench[] = [
   {
     name: 'extract',
-    summary: 'files and MB a second by format, milliseconds a file, peak memory',
-    flags: { files: 'DIR', ocr: 'on|off', threads: 'N', runs: 'N' },
+    summary:
+      'files and MB a second by format, milliseconds a file, peak memory; against other readers',
+    flags: { files: 'DIR', ocr: 'on|off', threads: 'N', runs: 'N', vs: 'DIR' },
     load: () => import('./extract.js'),
   },
   {
