@@ -4,7 +4,7 @@
  */
 import { fork, type ChildProcess } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export const PEERS = ['officeparser', 'unpdf'] as const
@@ -34,7 +34,7 @@ export class Peer {
   #processes: Array<ChildProcess | undefined>
 
   constructor(folder: string, name: PeerName, count: number) {
-    this.folder = folder
+    this.folder = resolve(folder)
     this.name = name
     const about = readFileSync(join(folder, 'node_modules', name, 'package.json'), 'utf8')
     this.version = (JSON.parse(about) as { version: string }).version
