@@ -13,7 +13,7 @@ import type { TextSink } from './sink.js'
 
 export const epub: Extractor = {
   name: 'epub',
-  version: 2,
+  version: 3,
   title: 'EPUB books',
   types: ['application/epub+zip'],
   extensions: ['epub'],
@@ -36,13 +36,16 @@ async function readBook(source: Source, sink: TextSink, context: Context): Promi
 
   const inside = new Inside(pack, context)
   const book = await readPackageDocument(pack)
+  const pictures = new Set<string>()
   for (const chapter of book?.chapters ?? looseChapters(pack)) {
     const bytes = await pack.bytes(chapter)
     if (!bytes) {
       pack.note(`${posix.basename(chapter)} is missing`)
       continue
     }
-    const shown = chapter === book?.navigation ? withNavigation(bytes) : bytes
+    const shown = rewritten(bytes, (page) =>
+      withPicturePaths(chapter === book?.navigation ? withNavigation(page) : page, pictures),
+    )
     await context.nested(shown, posix.basename(chapter), 'application/xhtml+xml', {
       transparent: true,
     })
@@ -68,11 +71,44 @@ async function readBook(source: Source, sink: TextSink, context: Context): Promi
   }
 }
 
+/** A page with its marks changed. They are ASCII, whatever encoding the words between them are in. */
+function rewritten(bytes: Buffer, change: (page: string) => string): Buffer {
+  const page = bytes.toString('latin1')
+  const changed = change(page)
+  return changed === page ? bytes : Buffer.from(changed, 'latin1')
+}
+
 /** What the navigation document hides in its page a reading system shows in its own list (EPUB 3.3, 7.4.2.5). */
-function withNavigation(bytes: Buffer): Buffer {
-  const page = bytes.toString('utf8')
-  const shown = page.replace(/(<nav\b[^>]*?)\shidden(?:\s*=\s*(?:"[^"]*"|'[^']*'))?/gi, '$1')
-  return shown === page ? bytes : Buffer.from(shown)
+function withNavigation(page: string): string {
+  return page.replace(/(<nav\b[^>]*?)\shidden(?:\s*=\s*(?:"[^"]*"|'[^']*'))?/gi, '$1')
+}
+
+/**
+ * A picture whose alternative text is but the name of its file is told by its path in the book, which says more
+ * (`plans/harbour.png`), once a book. One without an alternative text stays without: its name is a program's.
+ */
+function withPicturePaths(page: string, told: Set<string>): string {
+  return page.replace(/<img\b[^>]{1,4000}>/gi, (tag) => {
+    const source = ATTRIBUTE.src.exec(tag)?.[2] ?? ''
+    const path = unescaped(source).replace(/^(?:\.{0,2}\/)+/, '')
+    const alternative = ATTRIBUTE.alt.exec(tag)?.[2] ?? ''
+    if (alternative === '' || unescaped(alternative) !== posix.basename(path)) return tag
+    const text = told.has(path) ? '' : path
+    told.add(path)
+    return tag.replace(ATTRIBUTE.alt, () => ` alt="${text.replaceAll('"', '&quot;')}"`)
+  })
+}
+
+const ATTRIBUTE = {
+  src: /\ssrc\s*=\s*(["'])(.*?)\1/is,
+  alt: /\salt\s*=\s*(["'])(.*?)\1/is,
+}
+
+/** Percent-encoding undone, where it is one; in bytes, as the page. */
+function unescaped(name: string): string {
+  return name.replace(/%([0-9a-f]{2})/gi, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  )
 }
 
 interface Book {
