@@ -15,6 +15,7 @@ import {
   lines,
   literal,
   paint,
+  revised,
   toUnicode,
   utf16,
 } from './make/pdf-objects.js'
@@ -50,6 +51,45 @@ put(
   'pdf/no-document.pdf',
   Buffer.from('%PDF-1.4\nnothing follows here but these words\n', 'latin1'),
 )
+
+/** An agreement that was changed: other pages, named by another catalog. Both revisions have an ID, as programs write it. */
+{
+  const first = document((objects) => ({
+    pages: [
+      {
+        content: lines(['Agreement on berth 14', 'The fee is one hundred guilders.']),
+        fonts: { F1: helvetica(objects) },
+      },
+    ],
+    id: 'first',
+  }))
+  const [catalog, tree, page, content] = [20, 21, 22, 23]
+  const second = revised(
+    first,
+    {
+      [catalog]: { body: `<< /Type /Catalog /Pages ${tree} 0 R >>` },
+      [tree]: { body: `<< /Type /Pages /Count 1 /Kids [${page} 0 R] >>` },
+      [page]: {
+        body: `<< /Type /Page /Parent ${tree} 0 R /MediaBox [0 0 595 842] /Contents ${content} 0 R /Resources << /Font << /F1 3 0 R >> >> >>`,
+      },
+      [content]: {
+        body: '<< >>',
+        stream: Buffer.from(lines(['Agreement on berth 14', 'The fee is two hundred guilders.'])),
+      },
+    },
+    `/Root ${catalog} 0 R /ID [(first) (second)]`,
+  )
+  const file = Buffer.from(second).toString('latin1')
+  const broken = file.replace(/startxref\n\d+\n%%EOF\n$/, 'startxref\n7\n%%EOF\n')
+  put('pdf/changed.pdf', Buffer.from(broken, 'latin1'))
+  put('pdf/changed-cut.pdf', Buffer.from(file.slice(0, file.lastIndexOf('\nxref\n') + 9), 'latin1'))
+}
+/** One row of its table leads astray: that of the second page's content. */
+{
+  const row = text.lastIndexOf(' 00000 n \n', text.lastIndexOf(' 00000 n \n') - 1) - 10
+  const astray = `${text.slice(0, row)}${'123'.padStart(10, '0')}${text.slice(row + 10)}`
+  put('pdf/wrong-row.pdf', Buffer.from(astray, 'latin1'))
+}
 
 /** Everything that hangs beside the pages. */
 put(

@@ -52,6 +52,39 @@ export class PdfObjects {
   }
 }
 
+/**
+ * Another revision behind a file, as programs write what was changed (ISO 32000-2, 7.5.6).
+ *
+ * @param objects by number: new ones, and those that take the place of old ones
+ * @param trailer entries beside /Size and /Prev
+ */
+export function revised(
+  file: Uint8Array,
+  objects: Readonly<Record<number, PdfObject>>,
+  trailer: string,
+): Uint8Array {
+  const before = Buffer.from(file).toString('latin1')
+  let all = before
+  let table = ''
+  for (const [number, { body, stream }] of Object.entries(objects)) {
+    table += `${number} 1\n${String(all.length).padStart(10, '0')} 00000 n \n`
+    const content = stream && Buffer.from(stream).toString('latin1')
+    const dictionary =
+      content === undefined ? body : body.replace(/>>$/, `/Length ${content.length} >>`)
+    all += `${number} 0 obj\n${dictionary}\n`
+    if (content !== undefined) all += `stream\n${content}\nendstream\n`
+    all += 'endobj\n'
+  }
+  const size = Math.max(...Object.keys(objects).map(Number), ...sizes(before)) + 1
+  all +=
+    `xref\n${table}trailer\n<< /Size ${size} /Prev ${before.lastIndexOf('xref\n', before.lastIndexOf('trailer'))} ${trailer} >>\n` +
+    `startxref\n${all.length}\n%%EOF\n`
+  return new Uint8Array(Buffer.from(all, 'latin1'))
+}
+
+const sizes = (file: string): number[] =>
+  [...file.matchAll(/\/Size (\d+)/g)].map(([, size]) => Number(size) - 1)
+
 /** A literal string of the file, Latin-1. */
 export const literal = (text: string): string => `(${text.replace(/[\\()]/g, '\\$&')})`
 
@@ -76,12 +109,14 @@ export function document(
     pages: PageParts[]
     catalog?: string
     info?: string
+    /** Of the trailer; none by default. */
+    id?: string
   },
 ): Uint8Array {
   const objects = new PdfObjects()
   const catalog = objects.add('')
   const tree = objects.add('')
-  const { pages, catalog: more = '', info } = make(objects)
+  const { pages, catalog: more = '', info, id } = make(objects)
   const names = (of: Record<string, number> = {}): string =>
     Object.entries(of)
       .map(([name, number]) => `/${name} ${number} 0 R`)
@@ -100,7 +135,8 @@ export function document(
     `<< /Type /Pages /Count ${kids.length} /Kids [${kids.map((k) => `${k} 0 R`).join(' ')}] >>`,
   )
   const about = info ? `/Info ${objects.add(info)} 0 R` : ''
-  return objects.bytes(`/Root ${catalog} 0 R ${about}`)
+  const named = id ? ` /ID [(${id}) (${id})]` : ''
+  return objects.bytes(`/Root ${catalog} 0 R ${about}${named}`)
 }
 
 /** Helvetica, never embedded. */

@@ -27,7 +27,7 @@ import type { TextSink } from './sink.js'
 
 export const pdf: Extractor = {
   name: 'pdf',
-  version: 3,
+  version: 4,
   title: 'PDF',
   types: ['application/pdf'],
   extensions: ['pdf'],
@@ -38,17 +38,26 @@ export const pdf: Extractor = {
       context.settings.passwords,
       context.budget.msLeft,
       !mayOcr(context),
-      (document, cuts) => readDocument(document, picturesHeld(source.bytes), cuts, sink, context),
+      (document, cuts, rebuilt) =>
+        readDocument({ document, cuts, rebuilt }, picturesHeld(source.bytes), sink, context),
     ),
 }
 
 /** A page tree that states more pages than it has is left after so many failures in a row. */
 const FAILURES_MAX = 30
 
+interface Opened {
+  document: PDFDocumentProxy
+  cuts: () => number
+  rebuilt: () => Promise<PDFDocumentProxy>
+}
+
+/** What pdf.js says when its table of objects leads to something else. */
+const WRONG_TABLE = /XRef entry/
+
 async function readDocument(
-  document: PDFDocumentProxy,
+  { document, cuts, rebuilt }: Opened,
   { any: hasPictures, pixelsMax }: PicturesHeld,
-  cuts: () => number,
   sink: TextSink,
   context: Context,
 ): Promise<Facts> {
@@ -74,14 +83,20 @@ async function readDocument(
     const isRead = await attempt(`page ${number}`, async () => {
       sink.page(number)
       if (mayOcr(context) && isKept(number, sink, context)) return
-      const page = await document.getPage(number)
-      try {
-        const about = { isXfa: document.isPureXfa, hasPictures, isCut: () => cuts() > cutBefore }
-        engine = (await readPage(page, about, sink, context)) ?? engine
-        if (annotated?.has(number) ?? true) await readAnnotations(page, sink)
-      } finally {
-        page.cleanup()
+      const read = async (from: PDFDocumentProxy): Promise<void> => {
+        const page = await from.getPage(number)
+        try {
+          const about = { isXfa: from.isPureXfa, hasPictures, isCut: () => cuts() > cutBefore }
+          engine = (await readPage(page, about, sink, context)) ?? engine
+          if (annotated?.has(number) ?? true) await readAnnotations(page, sink)
+        } finally {
+          page.cleanup()
+        }
       }
+      await read(document).catch(async (error: Error) => {
+        if (!WRONG_TABLE.test(error.message)) throw error
+        await read(await rebuilt())
+      })
     })
     failed = isRead ? 0 : failed + 1
     if (isRead && cuts() > cutBefore) failures.push(`all that page ${number} draws`)
@@ -125,6 +140,8 @@ async function readPage(
   }
   const content = await page.getTextContent()
   const items = content.items.filter((item): item is TextItem => 'str' in item)
+  // A tree that leads nowhere is given one empty page of no object.
+  if (items.length === 0 && !page.ref) throw new Error('the tree of pages has no page')
   const text = pageText(items)
 
   const quality = textQuality(text)

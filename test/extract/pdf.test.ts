@@ -104,8 +104,8 @@ describe('text layer', () => {
   test('a page tree that lies about its count ends after some failures', async () => {
     const honest = Buffer.from(fixture('pdf/letter.pdf')).toString('latin1')
     const lying = Buffer.from(honest.replace('/Count 2', '/Count 9'), 'latin1')
-    const outcome = await text(new Uint8Array(lying))
-    expect(outcome.pages.map((page) => page.text).join()).toContain('crane on the east quay')
+    const { pages } = await text(new Uint8Array(lying))
+    expect(pages).toEqual((await text(fixture('pdf/letter.pdf'))).pages)
   })
 
   test('the limit of characters cuts inside a page and keeps what came before', async () => {
@@ -166,19 +166,6 @@ describe('order', () => {
     const line = 'BT /F1 12 Tf 1 0 0 1 300 700 Tm (dcba) Tj ET'
     expect(await written('س\ufefbم!', line)).toContain('سلام')
   })
-
-  // pdf_oxide#813: a note in the margin, turned by 90 degrees, drawn between two lines.
-  test('what is written sideways interrupts no line', async () => {
-    const content =
-      'BT /F1 12 Tf 1 0 0 1 56 700 Tm (The pilot boat leaves ) Tj ET\n' +
-      'BT /F1 8 Tf 0 1 -1 0 30 400 Tm (printed in Kiel) Tj ET\n' +
-      'BT /F1 12 Tf 1 0 0 1 56 680 Tm (at the first light.) Tj ET'
-    expect((await written('', content)).split('\n').map((line) => line.trim())).toEqual([
-      'The pilot boat leaves',
-      'printed in Kiel',
-      'at the first light.',
-    ])
-  })
 })
 
 // jalan/pdftotext#65
@@ -188,7 +175,7 @@ test('a trailer that names itself as the one before ends', async () => {
   const looped = honest.replace(/trailer\s*<</, `trailer\n<< /Prev ${at}`)
   expect(looped).toContain('/Prev')
   const outcome = await text(new Uint8Array(Buffer.from(looped, 'latin1')))
-  expect(outcome.pages.map((page) => page.text).join()).toContain('crane on the east quay')
+  expect(outcome).toEqual(await text(fixture('pdf/letter.pdf')))
 })
 
 describe('pages of pixels', () => {

@@ -12,6 +12,7 @@ import { Cut } from '../budget.js'
 import { Declined } from '../extractor.js'
 import { inflateAtOnce } from './inflate.js'
 import { workerHalf } from './port.js'
+import { lastRevision, withoutTable, withTrailer } from './revisions.js'
 
 export type { PDFDocumentProxy, PDFPageProxy }
 
@@ -70,7 +71,8 @@ const inPackage = (name: string): string => `${folder}/${name}/`
  * @param bytes left as they are (pdf.js detaches the copy it is given)
  * @param passwords tried after the empty user password, in order
  * @param isForText nothing will be rendered
- * @param use is also told, whenever it asks, how often a page drew or wrote more than is taken of one (port.ts)
+ * @param use is also told, whenever it asks, how often a page drew or wrote more than is taken of one (port.ts); and given
+ *   the same document without its table of objects, for pages that a wrong table keeps away
  * @throws {Declined} `locked` when no password fits, `damaged` when there is no document in the bytes
  */
 export async function withPdf<T>(
@@ -78,13 +80,22 @@ export async function withPdf<T>(
   passwords: readonly string[],
   msLeft: number,
   isForText: boolean,
-  use: (pdf: PDFDocumentProxy, cuts: () => number) => Promise<T>,
+  use: (
+    pdf: PDFDocumentProxy,
+    cuts: () => number,
+    rebuilt: () => Promise<PDFDocumentProxy>,
+  ) => Promise<T>,
 ): Promise<T> {
-  const opened = await openAnyhow(bytes, passwords, msLeft, isForText)
+  const opened = [await openAnyhow(bytes, passwords, msLeft, isForText)]
+  const cuts = (): number => opened.reduce((sum, one) => sum + one.cuts(), 0)
+  const rebuilt = async (): Promise<PDFDocumentProxy> => {
+    opened[1] ??= await open(withoutTable(bytes), passwords, msLeft, isForText, false)
+    return opened[1].pdf
+  }
   try {
-    return await use(opened.pdf, opened.cuts)
+    return await use(opened[0]!.pdf, cuts, rebuilt)
   } finally {
-    await opened.close()
+    for (const one of opened) await one.close()
   }
 }
 
@@ -94,7 +105,7 @@ interface Opened {
   close(): Promise<void>
 }
 
-/** First as it should be, then with what can be left out or put in: a form's layout, a missing trailer. */
+/** First as it should be, then with what can be left out or put in: a form's layout, a trailer that was cut off. */
 async function openAnyhow(
   bytes: Uint8Array,
   passwords: readonly string[],
@@ -125,7 +136,7 @@ async function open(
   const worker = PDFWorker.create({ port })
   const task = getDocument({
     worker,
-    data: new Uint8Array(bytes),
+    data: lastRevision(new Uint8Array(bytes)),
     cMapUrl: inPackage('cmaps'), // without it, CJK text in fonts that are not embedded is silently lost
     cMapPacked: true,
     standardFontDataUrl: inPackage('standard_fonts'),
@@ -155,23 +166,6 @@ async function open(
     await close()
     throw asDeclined(error)
   }
-}
-
-/**
- * A file cut short has lost its trailer, without which pdf.js does not begin to look for objects. The catalog
- * is looked for instead, and a trailer that names it is put at the end.
- */
-function withTrailer(bytes: Uint8Array): Uint8Array | undefined {
-  const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const catalog = file.lastIndexOf('/Catalog')
-  if (catalog === -1) return undefined
-  const before = file.toString('latin1', Math.max(0, catalog - 2_000), catalog)
-  const object = [...before.matchAll(/(\d+)\s+(\d+)\s+obj\b/g)].at(-1)
-  if (!object) return undefined
-  return Buffer.concat([
-    file,
-    Buffer.from(`\ntrailer\n<< /Root ${object[1]} ${object[2]} R >>\nstartxref\n0\n%%EOF\n`),
-  ])
 }
 
 const NO_PASSWORD = 'no password fits'

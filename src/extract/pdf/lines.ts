@@ -9,9 +9,36 @@ import type { TextItem } from 'pdfjs-dist/types/src/display/api.js'
 export function pageText(items: readonly TextItem[]): string {
   const once = withoutDoubles(items)
   const isSpaced = isSetWide(once.map(({ str }) => str))
+  return byDirection(once)
+    .map((along) => linesOf(along, isSpaced))
+    .reduce((text, next) => (text === '' || text.endsWith('\n') ? text : `${text}\n`) + next, '')
+}
+
+/**
+ * What is written in the direction of most letters, then each other quarter turn: a note up the margin stands between no two
+ * lines of a sentence, wherever in the page it is drawn.
+ */
+function byDirection(items: readonly TextItem[]): ReadonlyArray<readonly TextItem[]> {
+  const turns: TextItem[][] = []
+  let turn = 0
+  for (const item of items) {
+    if (item.transform && item.str.trim() !== '') {
+      const [a, b] = item.transform as [number, number]
+      turn = b === 0 && a > 0 ? 0 : (Math.round(Math.atan2(b, a) / (Math.PI / 2)) + 4) % 4
+    }
+    ;(turns[turn] ??= []).push(item)
+  }
+  if (Object.keys(turns).length < 2) return [items]
+  return turns.filter(Boolean).sort((a, b) => letters(b) - letters(a))
+}
+
+const letters = (items: readonly TextItem[]): number =>
+  items.reduce((sum, { str }) => sum + str.trim().length, 0)
+
+function linesOf(items: readonly TextItem[], isSpaced: boolean): string {
   let text = ''
   let line: TextItem[] = []
-  for (const item of once) {
+  for (const item of items) {
     const last = line.at(-1)
     if (item.str !== '') {
       if (last && isNewLine(last, item)) {
@@ -94,8 +121,6 @@ function joined(before: TextItem, after: TextItem): { gap: '' | ' '; str: string
 /** Lines from right to left are often drawn from the left: their words whole, their order not. */
 function inReadingOrder(items: readonly TextItem[]): readonly TextItem[] {
   const rightToLeft = items.filter(({ dir }) => dir === 'rtl')
-  const letters = (of: readonly TextItem[]): number =>
-    of.reduce((sum, { str }) => sum + str.trim().length, 0)
   if (rightToLeft.length < 2 || letters(rightToLeft) * 2 < letters(items)) return items
   if (items.some(({ transform }) => !transform || transform[1] !== 0 || transform[0] <= 0))
     return items
