@@ -33,8 +33,34 @@ export const FONT_CODE_PAGES: Record<number, number> = {
   255: 850,
 }
 
-/** A byte written in a symbol font: Greek letters in Symbol, where what is no letter is drawing; a space for pictures. */
-export function textOfSymbolByte(byte: number, fontName: string): string {
-  if (!/^symbol/i.test(fontName)) return ' '
+/** How fonts of Windows 3.1 name their character sets. */
+const NAME_ENDINGS: ReadonlyArray<readonly [RegExp, number]> = [
+  [/ CE$/, 1250],
+  [/ Cyr$/, 1251],
+  [/ Greek$/, 1253],
+  [/ Tur$/, 1254],
+  [/ \(Hebrew\)$/, 1255],
+  [/ \(Arabic\)$/, 1256],
+  [/ Baltic$/, 1257],
+  [/ \(Vietnamese\)$/, 1258],
+]
+
+/** The code page that a font's name ends in; -1 for the document's own. */
+export function codePageOfName(name: string): number {
+  return NAME_ENDINGS.find(([ending]) => ending.test(name))?.[1] ?? -1
+}
+
+/** Fonts whose characters are pictures. */
+const PICTURES =
+  /^$|wingdings|webdings|dingbats|(open|star)symbol|bookshelf|marlett|monotype sorts|mt extra|^wp /i
+
+/**
+ * @param byte written in a font that calls itself a symbol font
+ * @returns a Greek letter in Symbol, where what is no letter is drawing; a space for pictures; undefined for a
+ *   font of letters: a bar code, a script that no code page has
+ */
+export function textOfSymbolByte(byte: number, fontName: string): string | undefined {
+  if (PICTURES.test(fontName)) return ' '
+  if (!/^(standard )?symbol/i.test(fontName)) return undefined
   return symbolLetter(byte) ?? (byte >= 0x20 && byte < 0x40 ? String.fromCharCode(byte) : ' ')
 }

@@ -10,12 +10,23 @@
 import type { Context, Extractor } from './extractor.js'
 import type { TextSink } from './sink.js'
 import { decodeCodePage, isDoubleByte } from '../mail/codepage.js'
-import { rubyBase } from './office/field.js'
-import { FONT_CODE_PAGES, textOfSymbolByte } from './font-charset.js'
+import { shownByInstruction } from './office/field.js'
+import { FONT_CODE_PAGES, codePageOfName, textOfSymbolByte } from './font-charset.js'
+import {
+  ASIDE,
+  CHARACTERS,
+  DESTINATIONS,
+  HEADERS,
+  KNOWN_STARRED,
+  LINES,
+  PROPERTIES,
+  SKIPPED,
+  TABLES,
+} from './rtf-words.js'
 
 export const rtf: Extractor = {
   name: 'rtf',
-  version: 2,
+  version: 3,
   title: 'Rich Text Format',
   types: ['application/rtf'],
   extensions: ['rtf'],
@@ -34,58 +45,12 @@ export const rtf: Extractor = {
   },
 }
 
-/** Groups whose text is no part of the document's and that no `\\*` marks, or not always. */
-const SKIPPED = new Set(
-  `aftnsep aftnsepc atnauthor atnid atnref atrfend atrfstart atndate atnicn bkmkend bkmkstart colortbl datafield
-  docvar ebcend ebcstart filetbl formfield ftncn ftnsep ftnsepc aftncn generator latentstyles listname
-  listoverridetable listtable mctrlPr mmathPr nonshppict objalias objclass objname objsect objtime
-  oleclsid panose picprop pntxta pntxtb private propname revtbl rsidtbl rxe shprslt
-  staticval stylesheet tc tcn template themedata txe userprops xe xmlnstbl`.split(/\s+/),
-)
-/** Groups marked as ignorable (`\*`) that hold text all the same. */
-const KNOWN_STARRED = new Set(
-  `shpinst shptxt ud annotation footnote fldinst do dptxbxtext moMath mmath objdata fldrslt result
-  shppict footerl header footer headerl headerr headerf footerr footerf`.split(/\s+/),
-)
-/** Groups whose text stands apart from the paragraph around it. */
-const ASIDE = new Set(['footnote', 'annotation', 'shptxt', 'dptxbxtext'])
-const HEADERS = new Set('header headerl headerr headerf footer footerl footerr footerf'.split(' '))
-/** Parts of `\info` that are read. */
-const PROPERTIES = new Set(['title', 'subject', 'author', 'keywords', 'doccomm', 'category'])
-
-const CHARACTERS = new Map(
-  Object.entries({
-    tab: '\t',
-    cell: '\t',
-    nestcell: '\t',
-    emdash: '—',
-    endash: '–',
-    bullet: '•',
-    lquote: '‘',
-    rquote: '’',
-    ldblquote: '“',
-    rdblquote: '”',
-    emspace: ' ',
-    enspace: ' ',
-    qmspace: ' ',
-    zwj: '\u200d',
-    zwnj: '\u200c',
-  }),
-)
-const LINES = new Set([
-  'par',
-  'line',
-  'row',
-  'nestrow',
-  'sect',
-  'page',
-  'column',
-  'softline',
-  'lbr',
-])
-
 /** Open groups beyond this are counted, not kept. */
 const DEPTH_MAX = 10_000
+/** Characters of a number that are looked at; a longer one is damage, and no part of the text either. */
+const NUMBER_CHARS = 12
+/** Of a drop-down list of which nothing was chosen yet. */
+const NO_CHOICE = 25
 /** Bytes of one run decoded at one time. */
 const RUN_BYTES = 32_768
 /** A paragraph without end is handed on in pieces of so many characters. */
@@ -98,6 +63,9 @@ interface Font {
   isSymbol: boolean
   name: string
 }
+
+/** A font being defined: groups inside of its own (`depth`) hold other names. */
+const NO_FONT = { id: -1, depth: 0, codePage: -1, isSymbol: false, name: '' }
 
 /** Where text of a group goes. */
 type Target = 'body' | 'skip' | 'font' | 'instruction' | 'object' | 'property' | 'buffer'
@@ -112,6 +80,8 @@ interface Group {
   isDeleted: boolean
   /** The group is a field, its instruction and its result. */
   isField?: boolean
+  /** The group stands in a table of styles, colours or lists, in which there are no paragraphs. */
+  isTable?: boolean
 }
 
 class RtfReader {
@@ -133,18 +103,23 @@ class RtfReader {
   #overflow = 0
   #codePage = 1252
   #defaultFont = -1
-  #newFont: Font & { id: number } = { id: -1, codePage: -1, isSymbol: false, name: '' }
+  #newFont = { ...NO_FONT }
   /** Bytes of the text run that is not decoded yet. */
   #run: number[] = []
   #skip = 0
   #isStarred = false
+  /** Nothing but `\*` has been read of the group. */
+  #isHead = false
   #paragraph: string[] = []
   #paragraphChars = 0
   #asides: string[] = []
   #headers = new Set<string>()
   #instruction = ''
-  /** Text under a phonetic guide whose field has shown nothing yet. */
-  #rubyBase = ''
+  /** What the field's instruction shows while it has no result: a symbol, the text under a phonetic guide. */
+  #unresolved = ''
+  /** Entries of the field's drop-down list, and the number of the chosen one. */
+  #choices: string[] = []
+  #choice: number | undefined
   /** Name of the shape's property whose value comes next. */
   #shapeProperty = ''
   /** Hexadecimal of the object being read. */
@@ -183,6 +158,7 @@ class RtfReader {
       } else {
         if (byte !== 0x0a && byte !== 0x0d && byte !== 0) this.#byte(byte)
         at++
+        if (byte > 0x80 && this.#isTrail(at)) this.#byte(file[at++] as number)
       }
     }
     while (this.#stack.length > 0) this.#close()
@@ -191,9 +167,27 @@ class RtfReader {
     this.#writeAsides()
   }
 
+  /**
+   * Whether a brace or backslash is the second byte of a character, written as it is. An escape is none: a
+   * backslash before another mark.
+   */
+  #isTrail(at: number): boolean {
+    const byte = this.#file[at]
+    if (byte !== 0x5c && byte !== 0x7b && byte !== 0x7d) return false
+    const next = this.#file[at + 1] ?? 0
+    if (byte === 0x5c && (next === 0x27 || next === 0x5c || next === 0x7b || next === 0x7d))
+      return false
+    const { codePage } = this.#currentFont()
+    if (!isDoubleByte(codePage)) return false
+    // no byte under 0x81 begins a pair: what follows the last of them begins a character
+    const pairs = this.#run.slice(this.#run.findLastIndex((one) => one < 0x81) + 1)
+    return decodeCodePage(Uint8Array.from(pairs), codePage).endsWith('\ufffd')
+  }
+
   #open(): void {
     this.#flush()
     this.#isStarred = false
+    this.#isHead = true
     this.#skip = 0
     if (this.#stack.length >= DEPTH_MAX) {
       this.#overflow++
@@ -218,10 +212,10 @@ class RtfReader {
     if (closed.target === 'font' && outer.target !== 'font') this.#endFont()
     if (closed.target === 'instruction' && outer.target !== 'instruction') this.#endInstruction()
     if (closed.target === 'object' && outer.target !== 'object') this.#endObject()
-    if (closed.isField && this.#rubyBase !== '') {
-      const base = this.#rubyBase
-      this.#rubyBase = ''
-      this.#text(base)
+    if (closed.isField && this.#unresolved !== '') {
+      const shown = this.#unresolved
+      this.#unresolved = ''
+      this.#text(shown)
     }
     if (closed.buffer) this.#endBuffer(closed.buffer)
   }
@@ -231,6 +225,7 @@ class RtfReader {
     const file = this.#file
     const first = file[at]
     if (first === undefined) return at
+    if (first !== 0x2a) this.#isHead = false
     if (first === 0x27) {
       const value = parseInt(file.toString('latin1', at + 1, at + 3), 16)
       if (Number.isNaN(value)) return at + 1
@@ -249,9 +244,9 @@ class RtfReader {
     let number: number | undefined
     const signed = file[end] === 0x2d ? end + 1 : end
     let digits = signed
-    while (digits < file.length && isDigit(file[digits] as number) && digits - signed < 12) digits++
+    while (digits < file.length && isDigit(file[digits] as number)) digits++
     if (digits > signed) {
-      number = Number(file.toString('latin1', end, digits))
+      number = Number(file.toString('latin1', end, Math.min(digits, end + NUMBER_CHARS)))
       end = digits
     }
     if (file[end] === 0x20) end++
@@ -267,8 +262,8 @@ class RtfReader {
 
   #symbol(code: number): void {
     switch (code) {
-      case 0x2a: // \*
-        this.#isStarred = true
+      case 0x2a: // \*, which says nothing but at the head of a group
+        this.#isStarred = this.#isHead
         return
       case 0x5c:
       case 0x7b:
@@ -300,6 +295,7 @@ class RtfReader {
       this.#skip--
       return
     }
+    if (this.#group.isTable && (word === 'par' || word === 'sectd')) this.#leaveTable()
     const group = this.#group
     const character = CHARACTERS.get(word)
     if (character !== undefined) return this.#text(character)
@@ -333,6 +329,7 @@ class RtfReader {
         if (group.target === 'font') {
           this.#endFont()
           this.#newFont.id = number ?? 0
+          this.#newFont.depth = this.#stack.length
         } else group.font = number ?? 0
         return
       case 'af':
@@ -363,18 +360,36 @@ class RtfReader {
         return
       case 'field':
         group.isField = true
+        this.#choices = []
+        this.#choice = undefined
+        return
+      case 'ffdefres':
+        this.#choice ??= number
+        return
+      case 'ffres':
+        if (number !== NO_CHOICE) this.#choice = number
         return
       case 'deleted':
+      case 'mvf':
         this.#flush()
         group.isDeleted = number !== 0
         return
     }
   }
 
+  /** A paragraph in a table of styles or colours: the end of the table was lost, and the text goes on. */
+  #leaveTable(): void {
+    for (const group of [...this.#stack, this.#group])
+      if (group.isTable) {
+        group.isTable = false
+        group.target = 'body'
+      }
+  }
+
   /** Begins a destination. Returns false for a word that is none. */
   #begin(word: string, isStarred: boolean): boolean {
     const group = this.#group
-    if (group.target === 'skip' && word !== 'ud') return true
+    if (group.target === 'skip' && word !== 'ud' && word !== 'ffl') return true
     this.#flush()
     if (group.target === 'font') return word !== 'f'
     if (word === 'fonttbl') group.target = 'font'
@@ -393,6 +408,9 @@ class RtfReader {
     } else if (ASIDE.has(word) || HEADERS.has(word)) {
       group.target = 'buffer'
       group.buffer = { kind: HEADERS.has(word) ? 'header' : 'aside', pieces: [] }
+    } else if (word === 'ffl') {
+      group.target = 'buffer'
+      group.buffer = { kind: 'choice', pieces: [] }
     } else if (word === 'sn') {
       group.target = 'buffer'
       group.buffer = { kind: 'shape-property', pieces: [] }
@@ -405,8 +423,10 @@ class RtfReader {
       this.#shapeProperty = ''
     } else if (word === 'upr') group.target = 'skip'
     else if (word === 'ud') group.target = this.#outerTarget()
-    else if (SKIPPED.has(word) || (isStarred && !KNOWN_STARRED.has(word))) group.target = 'skip'
-    else if (word === 'shpinst' || word === 'do' || word === 'shppict') return true
+    else if (SKIPPED.has(word) || (isStarred && !KNOWN_STARRED.has(word))) {
+      group.target = 'skip'
+      group.isTable = TABLES.has(word)
+    }
     return true
   }
 
@@ -423,8 +443,11 @@ class RtfReader {
     this.#flush()
     const code = number < 0 ? number + 65_536 : number
     this.#skip = 0
-    if (code > 0 && code <= 0xffff && !(code >= 0xf020 && code <= 0xf0ff))
-      this.#text(String.fromCharCode(code))
+    if (code >= 0xf020 && code <= 0xf0ff) {
+      // a place in a symbol font
+      const font = this.#currentFont()
+      if (font.isSymbol) this.#text(this.#symbolCharacter(code - 0xf000, font))
+    } else if (code > 0 && code <= 0xffff) this.#text(String.fromCharCode(code))
     else if (code > 0xffff && code <= 0x10ffff) this.#text(String.fromCodePoint(code))
     this.#skip = this.#group.unicodeSkip
   }
@@ -441,6 +464,7 @@ class RtfReader {
   }
 
   #byte(byte: number): void {
+    this.#isHead = false
     if (this.#skip > 0) {
       this.#skip--
       return
@@ -466,15 +490,27 @@ class RtfReader {
     const run = this.#run
     this.#run = []
     if (this.#group.target === 'font') {
-      this.#newFont.name += Buffer.from(run).toString('latin1')
+      if (this.#stack.length === this.#newFont.depth)
+        this.#newFont.name += Buffer.from(run).toString('latin1')
       return
     }
     const font = this.#currentFont()
     this.#text(
       font.isSymbol
-        ? run.map((byte) => textOfSymbolByte(byte, font.name)).join('')
-        : decodeCodePage(Uint8Array.from(run), font.codePage),
+        ? run.map((byte) => this.#symbolCharacter(byte, font)).join('')
+        : this.#decode(Uint8Array.from(run), font.codePage),
     )
+  }
+
+  #symbolCharacter(byte: number, font: Font): string {
+    return textOfSymbolByte(byte, font.name) ?? this.#decode(Uint8Array.of(byte), font.codePage)
+  }
+
+  /** Some writers name an Asian character set for western text: no pair of bytes is a character of it then. */
+  #decode(bytes: Uint8Array, codePage: number): string {
+    const text = decodeCodePage(bytes, codePage)
+    const isWrong = text.includes('\ufffd') && !/[^\0-\x7f\ufffd]/.test(text)
+    return isWrong ? decodeCodePage(bytes, this.#codePage) : text
   }
 
   #text(text: string): void {
@@ -485,7 +521,7 @@ class RtfReader {
       return
     }
     if (isDeleted) return
-    if (text.trim() !== '') this.#rubyBase = ''
+    if (text.trim() !== '') this.#unresolved = ''
     if (target === 'body') {
       this.#paragraph.push(text)
       this.#paragraphChars += text.length
@@ -528,14 +564,21 @@ class RtfReader {
 
   #endFont(): void {
     this.#flush()
-    const { id, codePage, isSymbol, name } = this.#newFont
-    if (id >= 0) this.#fonts.set(id, { codePage, isSymbol, name: name.trim().replace(/;$/, '') })
-    this.#newFont = { id: -1, codePage: -1, isSymbol: false, name: '' }
+    const { id, codePage, isSymbol } = this.#newFont
+    const name = this.#newFont.name.trim().replace(/;$/, '')
+    if (id >= 0)
+      this.#fonts.set(id, {
+        codePage: codePage > 0 ? codePage : codePageOfName(name),
+        isSymbol,
+        name,
+      })
+    this.#newFont = { ...NO_FONT }
   }
 
   /** The target of a link is what a person may search; other instructions are not. */
   #endInstruction(): void {
-    this.#rubyBase = rubyBase(this.#instruction) ?? ''
+    this.#unresolved =
+      shownByInstruction(this.#instruction) ?? this.#choices[this.#choice ?? 0] ?? ''
     const target = /^\s*HYPERLINK\s+(?:\\\\?l\s+)?"?([^"\s]+)/i.exec(this.#instruction)?.[1]
     this.#instruction = ''
     if (target && /^(https?|mailto|ftp|file):/i.test(target)) this.#asides.push(target)
@@ -552,7 +595,8 @@ class RtfReader {
 
   #endBuffer({ kind, pieces }: { kind: string; pieces: string[] }): void {
     const text = pieces.join('').trim()
-    if (text === '') return
+    if (kind === 'choice') this.#choices.push(text)
+    if (text === '' || kind === 'choice') return
     if (kind === 'shape-property') {
       this.#shapeProperty = text
       return
@@ -566,13 +610,6 @@ class RtfReader {
     else this.#asides.push(text)
   }
 }
-
-const DESTINATIONS = new Set([
-  ...ASIDE,
-  ...HEADERS,
-  ...PROPERTIES,
-  ...['fonttbl', 'fldinst', 'objdata', 'pict', 'info', 'sn', 'sv', 'upr', 'ud'],
-])
 
 /** Place of the next brace or backslash. */
 function nextMark(file: Buffer, from: number): number {

@@ -13,7 +13,8 @@ async function pages(rtf: string): Promise<Array<[string | undefined, string]>> 
 }
 
 const HEAD = `{\\rtf1\\ansi\\ansicpg1252\\deff0{\\fonttbl{\\f0\\fswiss Arial;}{\\f1\\fcharset204 Arial Cyr;}
-{\\f2\\fcharset128{\\*\\falt Gothic}MS Gothic;}{\\f3\\fcharset2 Symbol;}}`
+{\\f2\\fcharset128{\\*\\falt Gothic}MS Gothic;}{\\f3\\fcharset2 Symbol;}
+{\\f4\\fcharset2{\\*\\panose 05050102}Symbol;}{\\f5\\fcharset2 Wingdings;}{\\f6\\fcharset2 Code39;}{\\f7 Arial CE;}}`
 
 test.each<[string, string, string]>([
   ['letters of the code page', "B\\'fccher und \\u214?l", 'Bücher und Öl\n'],
@@ -23,6 +24,34 @@ test.each<[string, string, string]>([
   ['no fallback', '\\uc0\\u26085\\u26412 x', '日本x\n'],
   ['a negative code', '\\u-10179?\\u-8694?', '😊\n'],
   ['a symbol font', '{\\f3 a}x', 'αx\n'],
+  ['a symbol font by its form', '{\\f4 b}x', 'βx\n'],
+  ['letters by their place in a symbol font', '{\\f3\\u-3999?}{\\f5\\u-3999?}x', 'α x\n'],
+  ['what a font for bar codes writes', '{\\f6 *AB-12*}', '*AB-12*\n'],
+  ['a character set in the name of a font', "{\\f7 \\'b9}", 'ą\n'],
+  [
+    'two bytes as they are, the second a mark',
+    '{\\f2 \x95\\\x83}\x83{ \x83\\\\ x}y\\par z',
+    '表マボ ソ xy\nz\n',
+  ],
+  ['western letters in a font of two bytes', "{\\f2 Universit\\'e0 }e", 'Università e\n'],
+  [
+    'a symbol that only an instruction names',
+    'a{\\field{\\*\\fldinst SYMBOL 98 \\\\f "Symbol"}{\\fldrslt}}c',
+    'aβc\n',
+  ],
+  [
+    'what is chosen of a list',
+    '{\\field{\\*\\fldinst FORMDROPDOWN {\\*\\formfield{\\fftype2\\ffres1\\ffdefres0{\\*\\ffname D}{\\*\\ffl red}{\\*\\ffl blue}}}}{\\fldrslt}}!',
+    'blue!\n',
+  ],
+  [
+    'the letters of an equation, not its properties',
+    '{\\mmath{\\*\\moMathPara{\\*\\moMathParaPr{\\mjc left}}{\\*\\moMath{\\mnary{\\mnaryPr{\\mlimLoc subSup}}{\\msub{\\mr i}}{\\me{\\mr  x}}}}}}',
+    'i x\n',
+  ],
+  ['text moved away left out', 'a{\\mvf moved}b', 'ab\n'],
+  ['a mark that stands inside a group', '{a\\*\\unknown b}{\\*\\cs5 c}', 'abc\n'],
+  ['no digits of a number without end', 'a\\red18446744073709551614 b', 'ab\n'],
   [
     'hidden text read, deleted text left out',
     'a{\\v hidden}b{\\deleted gone}c\\v no\\v0 d',
@@ -101,6 +130,11 @@ test('title, subject and keywords are read, the program is not', async () => {
 test('braces that do not balance lose no text', async () => {
   expect((await pages('{\\rtf1 one}{\\b two}} three}'))[0]?.[1]).toContain('two')
   expect((await pages('{\\rtf1 {{{ open'))[0]?.[1]).toBe(' open\n')
+})
+
+test('text behind a table of styles that never ends is read', async () => {
+  const [page] = await pages('{\\rtf1{\\stylesheet{\\s1 Heading;}\\sectd One.\\par{\\b Two.}\\par}')
+  expect(page?.[1]).toBe('One.\nTwo.\n')
 })
 
 test('a hundred thousand open groups end', async () => {

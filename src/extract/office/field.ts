@@ -1,4 +1,5 @@
 /** What field instructions of Word say that a person sees (ECMA-376 part 1, 17.16). Their results are text of their own. */
+import { symbolCharacter } from './symbols.js'
 
 /** EQ \* jc2 \* "Font:…" \* hps10 \o\ad(\s\up 9(reading),base): a phonetic guide over its base. */
 const RUBY =
@@ -7,4 +8,13 @@ const RUBY =
 /** The text under a phonetic guide that an EQ field draws, which has no result; undefined for another field. */
 export function rubyBase(instruction: string): string | undefined {
   return RUBY.exec(instruction)?.[1]?.trim()
+}
+
+/** SYMBOL 97 \f "Symbol" \s 12: a character by its place in a font. */
+const SYMBOL = /^\s*SYMBOL\s+(0x[\da-f]+|\d+)\b(?:.{0,300}?\\f\s*"?([^"\\]{1,60}))?/isu
+
+/** What a field shows that has no result: a symbol, or the text under a phonetic guide. Undefined for another field. */
+export function shownByInstruction(instruction: string): string | undefined {
+  const [, code, font = ''] = SYMBOL.exec(instruction) ?? []
+  return code === undefined ? rubyBase(instruction) : symbolCharacter(font.trim(), Number(code))
 }
