@@ -15,7 +15,7 @@ import { withPdf } from '../src/extract/pdf/engine.js'
 import { renderPage } from '../src/extract/pdf/raster.js'
 import { readDocument } from '../src/extract/read.js'
 import { DEFAULT_LIMITS } from '../src/part/limits.js'
-import type { BenchRun } from './harness.js'
+import { round, type BenchRun } from './harness.js'
 import { shareRead } from '../scripts/make/sheets.js'
 
 interface Row {
@@ -150,4 +150,3 @@ function errorRate(truth: string, text: string): number {
 
 const mean = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length
-const round = (value: number): number => Math.round(value * 1000) / 1000

@@ -20,7 +20,7 @@ import { readDocument } from '../src/extract/read.js'
 import { DEFAULT_LIMITS } from '../src/part/limits.js'
 import type { OcrSettings } from '../src/part/settings.js'
 import { a4Page, fontsOf, mixedPage, WRITING } from '../scripts/make/sheets.js'
-import { PROGRAM, runWatched, type BenchRun } from './harness.js'
+import { PROGRAM, round, runWatched, type BenchRun } from './harness.js'
 import { bareCore, bareProgram } from './ocr-bare.js'
 
 const pngOf = ({ width, height, grey }: Picture): Promise<Buffer> =>
@@ -149,8 +149,6 @@ export async function run(bench: BenchRun): Promise<void> {
 }
 
 const clock = (): string => `${Math.round(performance.now() / 1000)} s:`
-
-const round = (value: number): number => Math.round(value * 100) / 100
 
 /** Two threads read the same page again and again. */
 async function pagesAMinute(engine: 'wasm' | 'native', seconds: number): Promise<number> {
