@@ -127,6 +127,9 @@ export class Messages implements MessageStore {
         `SELECT ${ENTRY} FROM message WHERE id IN
            (SELECT message FROM part WHERE hash = ? ORDER BY message DESC LIMIT ?) ORDER BY id DESC`,
       ),
+      lossy: db
+        .prepare('SELECT id FROM message WHERE losses IS NOT NULL AND size > ? ORDER BY id DESC')
+        .pluck(),
       hashes: db
         .prepare('SELECT lower(hex(hash)) FROM part WHERE message = ? ORDER BY number')
         .pluck(),
@@ -186,6 +189,10 @@ export class Messages implements MessageStore {
 
   carriers(hash: string, limit: number): EntryRow[] {
     return (this.#sql.carriers.all(Buffer.from(hash, 'hex'), limit) as EntryRow[]).map(entry)
+  }
+
+  lossy(largerThan: number): number[] {
+    return this.#sql.lossy.all(largerThan) as number[]
   }
 
   hashes(message: number): string[] {

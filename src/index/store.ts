@@ -89,6 +89,8 @@ export interface MessageStore {
   byMessageId(messageId: string): EntryRow[]
   /** Messages that carry a content, newest first. */
   carriers(hash: string, limit: number): EntryRow[]
+  /** Messages of more bytes of which something was not read, newest first. */
+  lossy(largerThan: number): number[]
   /** Contents of a message's parts, in order of the parts, 64 hex digits each. */
   hashes(message: number): string[]
   /**

@@ -419,7 +419,7 @@ function factsOf(entry: VaultEntry): Omit<EntryChange, 'id'> {
   }
 }
 
-function entryOf(row: EntryRow): VaultEntry {
+export function entryOf(row: EntryRow): VaultEntry {
   const { path, unique, flags, size, mtimeMs, ctimeMs, inode } = row
   return {
     path,

@@ -18,10 +18,11 @@ import type { Vault } from '../vault/vault.js'
 import { DEFAULT_OCR_THREADS, WorkerPool } from '../workers/pool.js'
 import { answer, type Answering } from './answering.js'
 import { crashPoint } from './crash-point.js'
+import { noteMessageBytes, readCutAgain } from './cut.js'
 import { Intake } from './intake.js'
 import type { Place } from './place.js'
 import { Reading } from './reading.js'
-import { isSameMessage, reconcile } from './reconcile.js'
+import { isSameMessage, reconcile, type Found } from './reconcile.js'
 import { reExtract } from './re-extract.js'
 import { leaveOcrLane, requeueStale } from './stale.js'
 import { Suspects } from './suspects.js'
@@ -137,6 +138,7 @@ export class Sweeper implements Sweeping {
       void this.#pool?.close()
       throw error
     }
+    noteMessageBytes(this.store, settings.limits)
     this.#setAside = this.store.opened.setAside
     this.#salvaged = this.store.opened.salvaged
     this.#suspects = new Suspects(this.store, directory, settings.limits.maxAttempts)
@@ -200,17 +202,24 @@ export class Sweeper implements Sweeping {
         crashPoint('rows-added')
       },
     })
+    const read = async (message: Found): Promise<void> => {
+      found++
+      await this.#gate(signal)
+      await intake.read(message)
+    }
     const { moved, removed, unreadable } = await reconcile(vault, store, {
       full,
       signal,
-      read: async (message) => {
-        found++
-        await this.#gate(signal)
-        await intake.read(message)
-      },
+      read,
       settle: () => intake.settle(),
       onFolder: (done, total) => progress.tell('list', done, total),
     })
+    if (!signal?.aborted) {
+      await readCutAgain(store, this.#settings.limits, read, async () => {
+        await intake.settle()
+        return !signal?.aborted && intake.counts.unreadable === 0
+      })
+    }
     if (!signal?.aborted) {
       this.#suspects.clearMessages()
       if (unreadable.length === 0 && intake.counts.unreadable === 0) store.messages.dropLeftBehind()

@@ -43,6 +43,39 @@ test('explain and status say which messages were not read whole, and why', async
   expect(vault.command(['status', vault.root]).stdout).toContain('3 messages read in part')
 })
 
+test('a mail that messageBytes cut is read again when that is raised, and no other', async () => {
+  vault.write('cur/long.host:2,S', { subject: 'Long', body: `${'nutmeg '.repeat(2_000)} cardamom` })
+  vault.write('cur/larger.host:2,S', { subject: 'Larger', body: 'mace '.repeat(9_000) })
+  const attachments = Object.fromEntries(
+    Array.from({ length: 9 }, (_, n) => [`${n}.txt`, `ginger ${n}`]),
+  )
+  vault.write('cur/many.host:2,S', { subject: 'Many', attachments })
+  const inner = [
+    'From - Sun Mar  1 10:00:00 2026',
+    letter({ body: `${'saffron '.repeat(2_000)} turmeric` }),
+    '',
+  ]
+  vault.write('box.mbox', Buffer.from(inner.join('\n')))
+  const sweep = async (messageBytes: number): Promise<number> => {
+    mail = await vault.open({ limits: { messageBytes, messageParts: 5 } })
+    return (await mail.sweep()).messages.changed
+  }
+  const found = async (): Promise<number> => (await mail.search('cardamom OR turmeric')).hits.length
+  expect([await sweep(6_000), await found()]).toEqual([0, 0])
+  await mail.close()
+  expect([await sweep(30_000), await found()]).toEqual([3, 2])
+  expect(await lossesOf('cur/long.host:2,S')).toBeUndefined()
+  expect(await lossesOf('cur/larger.host:2,S')).toEqual([
+    'larger than 30000 bytes; the rest was not read',
+  ])
+  expect(await mail.status()).toMatchObject({ messages: 4, messagesCut: 2 })
+  await mail.close()
+  expect(await sweep(30_000)).toBe(0)
+  await mail.close()
+  expect(await sweep(60_000)).toBe(1)
+  expect(await mail.status()).toMatchObject({ messages: 4, messagesCut: 1 })
+})
+
 test('a mail with more distinct words than are indexed says so, with the text of its attachments and without', async () => {
   const words = Array.from({ length: 400_100 }, (_, n) => `n${n.toString(36)}`).join(' ')
   vault.write('cur/dump.host:2,S', { subject: 'Dump', attachments: { 'dump.txt': words } })
