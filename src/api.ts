@@ -9,6 +9,7 @@ import { setImmediate as yieldToLoop } from 'node:timers/promises'
 import type { Extractor } from './extract/extractor.js'
 import { EXTRACTORS } from './extract/table.js'
 import type { Excerpt } from './index/excerpts.js'
+import { openFrozen } from './index/frozen.js'
 import type { Hit, SearchResult } from './index/hits.js'
 import { mergedResults } from './index/merged.js'
 import type { Reader } from './index/reader.js'
@@ -32,7 +33,7 @@ import { SweepProcess } from './sweep/process.js'
 import type { ReExtractOptions, ReExtractReport } from './sweep/re-extract.js'
 import { Sweeper, type SweepOptions, type SweepReport } from './sweep/sweep.js'
 import type { Call, Sweeping } from './sweep/sweeping.js'
-import type { VerifyReport } from './sweep/verify.js'
+import { verify, type VerifyReport } from './sweep/verify.js'
 import { watchVault } from './sweep/watch.js'
 import { readMessage } from './vault/read.js'
 import { readDocuments, type DocumentReading } from './workers/documents.js'
@@ -319,8 +320,7 @@ class OpenedMail implements Mail {
     signal,
   }: { purge?: boolean; signal?: AbortSignal } = {}): Promise<VerifyReport> {
     const reports: VerifyReport[] = []
-    for (const vault of this.#vaults)
-      reports.push(await this.#sweeping(vault).perform({ name: 'verify', purge }, signal))
+    for (const vault of this.#vaults) reports.push(await this.#verify(vault, purge, signal))
     return reports.reduce((sum, one) => ({
       agrees: sum.agrees && one.agrees,
       differences: [...sum.differences, ...one.differences],
@@ -328,6 +328,26 @@ class OpenedMail implements Mail {
       contents: sum.contents + one.contents,
       purged: one.purged,
     }))
+  }
+
+  /** An index that nobody can write here (a snapshot, a backup) is compared as it lies. */
+  async #verify(
+    vault: Opened,
+    purge: boolean,
+    signal: AbortSignal | undefined,
+  ): Promise<VerifyReport> {
+    try {
+      return await this.#sweeping(vault).perform({ name: 'verify', purge }, signal)
+    } catch (error) {
+      const isReadOnly = error instanceof PipelineError && error.code === 'E_INDEX_READONLY'
+      if (!isReadOnly || purge) throw error
+      const frozen = openFrozen(vault.place.directory, vault.place.isExclusive)
+      try {
+        return { ...(await verify(frozen, vault.root, signal)), purged: false }
+      } finally {
+        frozen.close()
+      }
+    }
   }
 
   pause(): void {

@@ -200,7 +200,10 @@ export function isSuspect(directory: string): boolean {
  * Reads both files whole, the word tables' own structure with them.
  * @throws {PipelineError} E_INDEX_DAMAGED; the next writer then sets the damaged file aside
  */
-export function checkWhole(directory: string, { index, extracts }: WriterFiles): void {
+export function checkWhole(
+  directory: string,
+  { index, extracts }: Pick<WriterFiles, 'index' | 'extracts'>,
+): void {
   explained(directory, () => {
     for (const db of [index, extracts]) {
       // Pages held in memory would hide what the disk has made of them.
@@ -209,8 +212,12 @@ export function checkWhole(directory: string, { index, extracts }: WriterFiles):
       if (found !== 'ok') throw new Database.SqliteError(found, 'SQLITE_CORRUPT')
     }
     if (!isSuspect(directory)) return
-    for (const { name } of [INDEX, EXTRACTS])
-      rmSync(join(directory, name) + SUSPECT, { force: true })
+    try {
+      for (const { name } of [INDEX, EXTRACTS])
+        rmSync(join(directory, name) + SUSPECT, { force: true })
+    } catch {
+      // A read-only place: its writer looks for itself.
+    }
   })
 }
 

@@ -59,6 +59,13 @@ export class Rewrites implements RewriteStore {
         `INSERT OR IGNORE INTO rewrite SELECT message.id FROM part JOIN message ON message.id = part.message
          WHERE part.hash = ? AND message.revision < ?`,
       ),
+      lacking: db
+        .prepare(
+          `SELECT message.id FROM part JOIN message ON message.id = part.message
+           WHERE part.hash = ? AND message.revision < ?`,
+        )
+        .pluck(),
+      queued: db.prepare('SELECT message FROM rewrite').pluck(),
       length: db.prepare('SELECT count(*) FROM rewrite').pluck(),
       due: db
         .prepare('SELECT message FROM rewrite WHERE message > ? ORDER BY message LIMIT ?')
@@ -91,6 +98,18 @@ export class Rewrites implements RewriteStore {
           this.#meta.set('folded', (recorded.at(-1) as { revision: number }).revision)
         })
         .immediate()
+    }
+  }
+
+  behind(): number {
+    const behind = new Set(this.#sql.queued.all() as number[])
+    for (let from = this.#meta.number('folded'); ;) {
+      const recorded = this.#contents.recordedSince(from, CHUNK)
+      if (recorded.length === 0) return behind.size
+      for (const { hash, revision } of recorded) {
+        for (const id of this.#sql.lacking.all(hash, revision) as number[]) behind.add(id)
+        from = revision
+      }
     }
   }
 

@@ -176,6 +176,8 @@ export interface RewriteDue {
 export interface RewriteStore {
   /** Puts the messages of contents recorded since the last call into the queue. Also to be called at start. @returns length of the queue */
   queue(): number
+  /** Messages that lack a text recorded for their attachments, queued or not; notes nothing. */
+  behind(): number
   /**
    * Rewrites queued messages in row order from kept texts.
    * @param options.limit messages at most · `untilMs` a performance.now() after which no further one is begun ·
@@ -350,6 +352,17 @@ function watched<Part extends object>(part: Part, directory: string, after: () =
       }
     },
   })
+}
+
+/** What comparing an index with its vault asks. */
+export interface Comparable {
+  readonly opened: Pick<Opened, 'setAside'>
+  readonly folders: Pick<FolderStore, 'all'>
+  readonly messages: Pick<MessageStore, 'entries' | 'hashes'>
+  readonly contents: Pick<ContentStore, 'list'>
+  readonly rewrites: Pick<RewriteStore, 'behind'>
+  /** Reads both files whole. @throws {PipelineError} E_INDEX_DAMAGED */
+  check(): void
 }
 
 export interface Store {

@@ -28,7 +28,7 @@ import { leaveOcrLane, requeueStale } from './stale.js'
 import { Suspects } from './suspects.js'
 import type { Call, Delivery, Results, Sweeping } from './sweeping.js'
 import { ThrottleGate } from './throttle.js'
-import { verify } from './verify.js'
+import { verify, type VerifyReport } from './verify.js'
 
 /** How far a sweep is. Sent at most some times a second, and at each change of phase. */
 export interface Progress {
@@ -377,8 +377,14 @@ export class Sweeper implements Sweeping {
       case 're-extract':
         return Promise.resolve(reExtract(this.store, this.#settings, call.options))
       case 'verify':
-        return verify(this.store, this.#root, call.purge, signal)
+        return this.#verify(call.purge, signal)
     }
+  }
+
+  async #verify(purge: boolean, signal: AbortSignal | undefined): Promise<VerifyReport> {
+    const report = await verify(this.store, this.#root, signal)
+    if (purge) this.store.idle.purge()
+    return { ...report, purged: purge }
   }
 
   #gate(signal: AbortSignal | undefined): Promise<void> | undefined {

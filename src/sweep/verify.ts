@@ -1,5 +1,5 @@
-/** Vault against index against extracts: every disagreement, one sentence each. Changes nothing unless asked to purge. */
-import type { Store } from '../index/store.js'
+/** Vault against index against extracts: every disagreement, one sentence each. Changes nothing. */
+import type { Comparable } from '../index/store.js'
 import { openMailStore } from '../vault/open.js'
 import { failureOf } from '../vault/read.js'
 import type { EntryList } from '../vault/vault.js'
@@ -11,6 +11,7 @@ export interface VerifyReport {
   differences: string[]
   messages: number
   contents: number
+  /** Whether no byte of deleted text is left in the files, for it was asked. */
   purged: boolean
 }
 
@@ -18,15 +19,13 @@ const MOST = 1000
 
 /**
  * @param root the vault
- * @param purge also leave no byte of deleted text in the files of the index
  * @throws {PipelineError} `E_VAULT_UNREADABLE`; `E_INDEX_DAMAGED` for a file of the index that cannot be read whole
  */
 export async function verify(
-  store: Store,
+  store: Comparable,
   root: string,
-  purge: boolean,
   signal?: AbortSignal,
-): Promise<VerifyReport> {
+): Promise<Omit<VerifyReport, 'purged'>> {
   const differences: string[] = []
   let more = 0
   const differ = (sentence: string): void => {
@@ -96,12 +95,10 @@ export async function verify(
     afterId = rows.at(-1)?.id ?? Infinity
   }
   for (const hash of hashes) differ(`content ${hash} of a message is not in the extracts`)
-  const queued = store.rewrites.queue()
-  if (queued > 0) differ(`${queued} messages lack text of their attachments in the index`)
+  const behind = store.rewrites.behind()
+  if (behind > 0) differ(`${behind} messages lack text of their attachments in the index`)
   if (more > 0) differences.push(`and ${more} more`)
-
-  if (purge) store.idle.purge()
-  return { agrees: differences.length === 0, differences, messages, contents, purged: purge }
+  return { agrees: differences.length === 0, differences, messages, contents }
 }
 
 function placeOf(at: { path: string; offset?: number | null | undefined }): string {

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { openVault } from '../../src/api.js'
+import { openVault, type Mail } from '../../src/api.js'
 import { TestVault } from '../sweep/mailbox.js'
 
 let vault: TestVault
@@ -49,17 +49,23 @@ async function snapshot(endings: readonly string[], isClosed = false): Promise<s
 }
 
 /** Root writes everywhere: what is about permissions is tried as nobody. */
-async function found(index: string, query: string): Promise<number> {
+async function asNobody<Result>(
+  index: string,
+  ask: (mail: Mail) => Promise<Result>,
+): Promise<Result> {
   const isRoot = process.getuid?.() === 0
   if (isRoot) process.seteuid?.(65534)
-  const mail = await openVault({ vault: vault.root, index })
+  const mail = await openVault({ vault: vault.root, index, sweeper: 'inline' })
   try {
-    return (await mail.search(query)).hits.length
+    return await ask(mail)
   } finally {
     await mail.close()
     if (isRoot) process.seteuid?.(0)
   }
 }
+
+const found = (index: string, query: string): Promise<number> =>
+  asNobody(index, async (mail) => (await mail.search(query)).hits.length)
 
 test.each([
   ['closed', [''], true],
@@ -84,4 +90,26 @@ test.each([
 
 test('of an index that was open, without its log, what had been copied back is found', async () => {
   expect(await found(await snapshot(['']), 'barnacles')).toBe(1)
+})
+
+test('an index that cannot be written is compared with its vault as it lies', async () => {
+  const index = await snapshot(['', '-wal'])
+  chmodSync(vault.root, 0o755)
+  const before = readdirSync(index).sort()
+  expect(await asNobody(index, (mail) => mail.verify())).toEqual({
+    agrees: true,
+    differences: [],
+    messages: 2,
+    contents: 1,
+    purged: false,
+  })
+  vault.write('cur/3.host:2,S', { subject: 'Later' })
+  expect(await asNobody(index, (mail) => mail.verify())).toMatchObject({
+    agrees: false,
+    differences: ['cur/3.host:2,S is not in the index'],
+  })
+  await expect(asNobody(index, (mail) => mail.verify({ purge: true }))).rejects.toMatchObject({
+    code: 'E_INDEX_READONLY',
+  })
+  expect(readdirSync(index).sort()).toEqual(before)
 })
