@@ -272,7 +272,7 @@ export class Contents implements ContentStore {
       `SELECT ${ROW} FROM content WHERE extractor = ? AND (version < ? OR version > ?)`,
     )
     const readable = this.#db.prepare(
-      `SELECT ${ROW} FROM content WHERE state = 'unsupported' AND type = ?`,
+      `SELECT ${ROW} FROM content WHERE state = 'unsupported' AND type = ? AND extractor IS NULL`,
     )
     return [
       ...[...versions].flatMap(([name, version]) => other.all(name, version, version)),

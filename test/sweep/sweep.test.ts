@@ -11,6 +11,7 @@ import {
 } from 'node:fs'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { HOSTILE } from '../../scripts/make/hostile.js'
 import type { Mail, ReExtractOptions, SweepReport } from '../../src/api.js'
 import { CLI, contentsOf, FAULTS, letter, TestVault } from './mailbox.js'
 
@@ -81,6 +82,15 @@ test('a second sweep changes nothing and reads nothing', async () => {
     expect(report.contents).toEqual({})
   }
   expect(contentsOf(vault.path('.paperknife'))).toEqual(before)
+})
+
+test('what an extractor declined as unsupported is not read again by the same one', async () => {
+  const nested = Buffer.from((await HOSTILE['nested.p7m']?.()) ?? [])
+  vault.write('cur/1.host:2,S', { subject: 'Sealed', attachments: { 'nested.p7m': nested } })
+  await open()
+  expect((await mail.sweep()).contents).toEqual({ unsupported: 1 })
+  expect((await mail.sweep()).contents).toEqual({})
+  expect(await mail.reExtract({ stale: true, dryRun: true })).toMatchObject({ contents: 0 })
 })
 
 test('flags, moves and deletions are followed without reading a mail again', async () => {
