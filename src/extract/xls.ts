@@ -12,6 +12,7 @@ import { Declined, type Context, type Extractor, type Facts, type Source } from 
 import { isGivenSheetName } from './given-by-program.js'
 import { isGivenName, NAMES_MAX, writeNames } from './office/defined-names.js'
 import { builtInFormat, NumberFormat } from './office/number-format.js'
+import { fifteenDigits } from './office/shown-number.js'
 import { readPictures } from './office-art.js'
 import { decryptStream, openRc4 } from './office-rc4.js'
 import { readObjectPool } from './ole-embedded.js'
@@ -22,7 +23,7 @@ import { marginText } from './xlsx.js'
 
 export const xls: Extractor = {
   name: 'xls',
-  version: 2,
+  version: 3,
   title: 'Excel 2 to 2003 (xls, xlt)',
   types: ['application/vnd.ms-excel'],
   extensions: ['xls', 'xlt'],
@@ -234,11 +235,11 @@ class Workbook {
         return this.#name(body, parts)
       case ID.label:
       case ID.richLabel:
-        return this.#cell(body, this.#text(parts, 6))
+        return this.#textCell(body, this.#text(parts, 6))
       case ID.oldLabel:
         return this.#cell(body, new Fields(parts, 8).bytes(body[7] ?? 0, this.#codePage))
       case ID.labelShared:
-        return this.#cell(body, this.#sharedString(body.readUInt32LE(6)))
+        return this.#textCell(body, this.#sharedString(body.readUInt32LE(6)))
       case ID.number:
         return this.#cell(body, this.#number(body.readDoubleLE(6), body.readUInt16LE(4)))
       case ID.oldNumber:
@@ -414,6 +415,10 @@ class Workbook {
     this.#write(text)
   }
 
+  #textCell(body: Buffer, text: string): void {
+    this.#cell(body, this.#formatOf(body.readUInt16LE(4)).displayText(text))
+  }
+
   #write(text: string): void {
     if (text === '') return
     this.#context.budget.takeCell()
@@ -433,11 +438,6 @@ class Workbook {
     }
     this.#line = ''
   }
-}
-
-/** Excel calculates and shows with 15 significant digits; what stands behind them is noise. */
-function fifteenDigits(value: number): number {
-  return Number.isInteger(value) ? value : Number(value.toPrecision(15))
 }
 
 /** Records that stay in the clear in an encrypted stream, [MS-XLS] 2.2.10; of sheets the first four bytes. */

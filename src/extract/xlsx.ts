@@ -30,7 +30,7 @@ import { scanEntry, type XmlScanner } from './xml.js'
 
 export const xlsx: Extractor = {
   name: 'xlsx',
-  version: 3,
+  version: 4,
   title: 'Excel (xlsx, xlsm, xlsb, xltx, xltm, xlam)',
   types: [
     'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
@@ -146,8 +146,8 @@ class SheetHandler implements PartHandler {
   readonly #styles: StylesHandler
   readonly #is1904: boolean
   readonly #taker: SheetTaker = {
-    text: (text) => this.#put(inOneLine(text)),
-    sharedText: (index) => this.#put(this.#strings[index] ?? ''),
+    text: (text, style) => this.#put(this.#text(inOneLine(text), style)),
+    sharedText: (index, style) => this.#put(this.#text(this.#strings[index] ?? '', style)),
     number: (value, style) => this.#put(this.#shown(value, style)),
     endRow: () => this.#endRow(),
     margin: (codes) => this.#margins.add(marginText(codes)),
@@ -274,10 +274,10 @@ class SheetHandler implements PartHandler {
   #displayed(value: string): string {
     switch (this.#type) {
       case 's':
-        return this.#strings[Number(value)] ?? ''
+        return this.#text(this.#strings[Number(value)] ?? '', this.#style)
       case 'str':
       case 'inlineStr':
-        return cellText(value)
+        return this.#text(cellText(value), this.#style)
       case 'b':
         return value === '1' || value === 'true'
           ? 'TRUE'
@@ -296,6 +296,11 @@ class SheetHandler implements PartHandler {
   #number(number: number, value: string): string {
     if (!Number.isFinite(number)) return cellText(value)
     return this.#shown(number, this.#style, this.#type === 'd' ? value : undefined)
+  }
+
+  #text(text: string, style: number): string {
+    const format = style < 0 ? undefined : this.#styles.format(style)
+    return format ? format.displayText(text) : text
   }
 
   /** As displayed and, where that differs, as it is: `raw`, or the number's own shortest form. */

@@ -154,8 +154,9 @@ export function commentText(id: number, body: Buffer): string | undefined {
 
 /** Where the cells of a sheet go. */
 export interface SheetTaker {
-  text(text: string): void
-  sharedText(index: number): void
+  /** @param style -1 for a value that is no text */
+  text(text: string, style: number): void
+  sharedText(index: number, style: number): void
   number(value: number, style: number): void
   endRow(): void
   margin(codes: string): void
@@ -191,20 +192,20 @@ export function takeSheetRecord(into: SheetTaker, id: number, body: Buffer): voi
     case ID.error:
     case ID.shortError:
     case ID.formulaError:
-      return into.text(ERROR_TEXTS[body[at] as number] ?? '')
+      return into.text(ERROR_TEXTS[body[at] as number] ?? '', -1)
     case ID.bool:
     case ID.shortBool:
     case ID.formulaBool:
-      return into.text(body[at] === 0 ? 'FALSE' : 'TRUE')
+      return into.text(body[at] === 0 ? 'FALSE' : 'TRUE', -1)
     case ID.text:
     case ID.shortText:
     case ID.formulaText:
-      return into.text(wide(body, at).text)
+      return into.text(wide(body, at).text, style)
     case ID.richText:
-      return into.text(wide(body, at + 1).text)
+      return into.text(wide(body, at + 1).text, style)
     case ID.sharedText:
     case ID.shortSharedText:
-      return has(4) ? into.sharedText(body.readUInt32LE(at)) : undefined
+      return has(4) ? into.sharedText(body.readUInt32LE(at), style) : undefined
     default:
   }
 }
