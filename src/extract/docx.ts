@@ -66,6 +66,7 @@ async function readWord(source: Source, sink: TextSink, context: Context): Promi
   }
   await around(BEFORE)
   await readPart(main, document, new Flow(sink))
+  if (!sink.hasText) await pack.checkRoot(main, 'document')
   for (const type of AFTER) await around([type])
   const written = new Set<string>()
   for (const link of document.links) writeLink(link, written, sink)

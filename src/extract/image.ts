@@ -5,7 +5,7 @@
  */
 import { Declined, type Context, type Extractor, type Facts, type Source } from './extractor.js'
 import { decodePicture, decodeSmall, refuseBomb } from './image/decode.js'
-import { readHeader, type PictureHeader } from './image/header.js'
+import { endsEarly, readHeader, type PictureHeader } from './image/header.js'
 import { isKept, mayRecognise, recogniseCounted } from './ocr/page.js'
 import { isTextless } from './ocr/recognise.js'
 import type { Limits } from '../part/limits.js'
@@ -73,6 +73,7 @@ async function readImage(
       failures.push(`page ${page + 1}`)
     }
   }
+  if (endsEarly(bytes, header)) facts.partial = 'the picture ends early'
   if (failures.length > 0) facts.partial = `not read: ${failures.slice(0, 20).join(', ')}`
   return facts
 }

@@ -64,8 +64,10 @@ async function readPackage(source: Source, sink: TextSink, context: Context): Pr
   const pack = await OfficePackage.open(source, context)
   await unlock(pack, context)
   // a template of styles has no content
-  if (!pack.member('content.xml') && !pack.member('styles.xml'))
-    throw new Declined('damaged', 'no content part')
+  if (!pack.member('content.xml')) {
+    if (!pack.member('styles.xml')) throw new Declined('damaged', 'no content part')
+    if (!source.type.endsWith('-template')) pack.note('content.xml is missing')
+  }
   const kind = kindOf(source.type)
   const inside = new Inside(pack, context)
   const scan = async (

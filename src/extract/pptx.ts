@@ -53,7 +53,10 @@ async function readPowerPoint(source: Source, sink: TextSink, context: Context):
     return target === undefined || !pack.member(target) ? [] : [target]
   })
   if (slides.length === 0) slides = looseSlides(pack)
-  if (slides.length === 0 && !pack.member(main)) throw new Declined('damaged', 'no slide')
+  if (slides.length === 0) {
+    if (!pack.member(main)) throw new Declined('damaged', 'no slide')
+    await pack.checkRoot(main, 'presentation')
+  }
 
   await writeProperties(pack, sink, context)
   const layouts = new Layouts(pack, async (part) => (await scan(part, new ShapeHandler())).shapes)

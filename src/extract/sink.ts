@@ -50,6 +50,11 @@ export class TextSink {
     this.#current.page = number
   }
 
+  /** Whether anything was written at all. */
+  get hasText(): boolean {
+    return this.#writes > 0
+  }
+
   /** Number of the page that is open, 0 outside of pages. */
   get pageNumber(): number {
     return this.#current.page ?? 0

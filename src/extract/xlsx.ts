@@ -68,7 +68,10 @@ async function readExcel(source: Source, sink: TextSink, context: Context): Prom
     return target === undefined || !pack.member(target) ? [] : [{ name, part: target }]
   })
   if (sheets.length === 0) sheets.push(...looseSheets(pack))
-  if (sheets.length === 0) throw new Declined('damaged', 'no sheet')
+  if (sheets.length === 0) {
+    if (!/\.bin$/i.test(main)) await pack.checkRoot(main, 'workbook')
+    throw new Declined('damaged', 'no sheet')
+  }
 
   await writeProperties(pack, sink, context)
   writeNames([...workbook.definedNames], sink)

@@ -35,6 +35,43 @@ export function readHeader(bytes: Uint8Array): PictureHeader | undefined {
   return undefined
 }
 
+/**
+ * Whether the file is shorter than it says: decoders fill the rest of such a picture with grey and give no error. What stands
+ * behind the end, as cameras write it, is no matter; formats whose end is not marked never end early.
+ */
+export function endsEarly(bytes: Uint8Array, { format }: PictureHeader): boolean {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  if (format === 'png') {
+    let at = 8
+    while (at + 12 <= bytes.length) {
+      if (ascii(view, at + 4, 4) === 'IEND') return false
+      at += 12 + view.getUint32(at)
+    }
+    return true
+  }
+  if (format === 'jpeg') return file.lastIndexOf(Buffer.from([0xff, 0xd9])) === -1
+  if (format === 'gif') return !hasTrailer(file)
+  if (format === 'webp') return view.getUint32(4, true) + 8 > bytes.length
+  return false
+}
+
+/** Whether the blocks of a GIF lead to its trailer (GIF89a, 15 to 27). */
+function hasTrailer(file: Buffer): boolean {
+  const table = (flags: number): number => (flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0)
+  let at = 13 + table(file[10] ?? 0)
+  while (at < file.length) {
+    const block = file[at]
+    if (block === 0x3b) return true
+    if (block === 0x2c) at += 11 + table(file[at + 9] ?? 0)
+    else if (block === 0x21) at += 2
+    else return false
+    while (at < file.length && file[at] !== 0) at += 1 + (file[at] ?? 0)
+    at++
+  }
+  return false
+}
+
 const ascii = (view: DataView, at: number, length: number): string => {
   let text = ''
   for (let i = at; i < at + length; i++) text += String.fromCharCode(view.getUint8(i))

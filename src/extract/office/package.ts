@@ -149,6 +149,30 @@ export class OfficePackage {
   }
 
   /**
+   * For a part in which nothing was found to read: whether its first element is what it should be.
+   *
+   * @throws {Declined} `unsupported` when the part begins with another element (zerx-lab/wordZero#97)
+   */
+  async checkRoot(part: string, expected: string): Promise<void> {
+    const entry = this.member(part)
+    let root = expected
+    if (entry)
+      await scanEntry(entry, this.#context.budget, {
+        open: (name, xml) => {
+          root = name
+          xml.finish()
+        },
+        close: () => undefined,
+        text: () => undefined,
+      })
+    if (root !== expected)
+      throw new Declined(
+        'unsupported',
+        `the main part is no ${expected} but ${/^[\w.-]{1,40}$/.test(root) ? root : 'something else'}`,
+      )
+  }
+
+  /**
    * The main part: by the package's relationships, by its content type, by its usual name.
    *
    * @param contentType fragment of the main part's content type: `wordprocessingml`
