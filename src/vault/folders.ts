@@ -126,7 +126,7 @@ class Walk {
         await this.visit(inner, depth + 1)
         continue
       }
-      if (isMail ? !/\.mbo?x$/i.test(name) : kind === 'mh' && isMhName(name)) continue
+      if (isMail ? MAILDIR_FILE.test(name) : kind === 'mh' && isMhName(name)) continue
       if (isNumbered && NUMBERED.test(name) && !names.has(`${name}.msf`)) continue
       await this.#pause()
       try {
@@ -143,6 +143,8 @@ class Walk {
 
 const NUMBERED = /^\d+\.?$/
 const MAILDIR_PARTS = new Set(['cur', 'new', 'tmp'])
+/** What mail servers keep beside these, in each of thousands of folders. */
+const MAILDIR_FILE = /^(?:dovecot|maildir|courier|subscriptions)/i
 
 /** A file of messages; an empty one when its name or its neighbours (Thunderbird's index) say so. */
 function isMbox(root: string, path: string, name: string, beside: ReadonlySet<string>): boolean {

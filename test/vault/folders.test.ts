@@ -79,6 +79,20 @@ test('a Maildir++ has INBOX and its dotted folders, their names decoded', async 
   ])
 })
 
+test('an mbox beside the folders of a Maildir is read, whatever its name', async () => {
+  dirs('cur', 'new', 'tmp', '.Sent/cur', '.Sent/new')
+  put('cur/1400000001.M1P1.host:2,S')
+  const box = `From a@example.org Mon Mar  2 10:00:00 2020\n${MAIL}\n`
+  for (const path of ['Old mail', 'box.mbox', '.Sent/2014']) put(path, box)
+  for (const path of ['dovecot-uidlist', 'maildirfolder', 'notes']) put(path, '3 V1\n')
+  expect((await listing()).sort()).toEqual([
+    ['maildir', 'INBOX', ['cur/1400000001.M1P1.host:2,S']],
+    ['mbox', '.Sent/2014', ['.Sent/2014']],
+    ['mbox', 'Old mail', ['Old mail']],
+    ['mbox', 'box', ['box.mbox']],
+  ])
+})
+
 test.each([
   ['1.M1.h:2,FRS', FLAGS.flagged | FLAGS.answered | FLAGS.seen],
   ['1.M1.h;2,S', FLAGS.seen],
