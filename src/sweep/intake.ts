@@ -64,6 +64,7 @@ const SLICE = { first: 100, least: 20, most: HELD.rows } as const
 
 const heldBytes = ({ size }: MessageInput): number => Math.min(size, 1_000_000)
 
+type LeftToDelivery = Pick<MessageInput, 'path' | 'folder' | 'size' | 'mtimeMs'>
 type Answer = ParsedMessage | UnreadMessage | Threw
 
 export class Intake {
@@ -71,6 +72,8 @@ export class Intake {
   readonly #options: IntakeOptions
   readonly #inFlight = new Set<Promise<void>>()
   readonly #withUnread = new Set<number>()
+  /** What a delivery took over. */
+  readonly #left: LeftToDelivery[] = []
   #batch: Found[] = []
   #batchBytes = 0
   #batchMessages: number = BATCH.first
@@ -93,7 +96,10 @@ export class Intake {
       await this.#dispatchBatch()
   }
 
-  /** Resolves when all that was taken is in the index. @returns folders in which some message could not be read */
+  /**
+   * Resolves when all that was taken is in the index.
+   * @returns folders in which some message could not be read, or was left to a delivery that has not brought it yet
+   */
   async settle(): Promise<ReadonlySet<number>> {
     await this.#dispatchBatch()
     await Promise.all(this.#inFlight)
@@ -104,6 +110,11 @@ export class Intake {
       if (this.#rows.length > 0) await yieldToLoop()
     }
     this.#throwFailure()
+    // The delivery may fail, or have failed: the next sweep looks.
+    for (const { path, folder, size, mtimeMs } of this.#left.splice(0)) {
+      const row = this.#options.store.messages.byPath(path)
+      if (row?.size !== size || row.mtimeMs !== mtimeMs) this.#withUnread.add(folder)
+    }
     return this.#withUnread
   }
 
@@ -179,11 +190,14 @@ export class Intake {
       if (found.replaces !== undefined) return
     }
     const { keepTexts, isDelivered } = this.#options
-    // The row it would replace is gone, or is about to be.
-    if (found.replaces !== undefined && isDelivered?.(found.entry.path)) return
     const input = inputOf(found, message.kind === 'parsed' ? message : BARE, keepTexts)
     // A time that no file has: the next sweep sees a change and tries again.
     if (message.kind === 'unreadable') input.mtimeMs = 0
+    // The row it would replace is gone, or is about to be.
+    if (found.replaces !== undefined && isDelivered?.(found.entry.path)) {
+      this.#leave(input)
+      return
+    }
     if (found.replaces !== undefined) {
       this.#options.store.messages.replace(found.replaces, input)
       counts.changed++
@@ -211,7 +225,11 @@ export class Intake {
   #write(): void {
     const some = this.#rows.splice(0, this.#slice)
     this.#rowBytes -= some.reduce((sum, row) => sum + heldBytes(row), 0)
-    const rows = some.filter(({ path }) => !this.#options.isDelivered?.(path))
+    const rows = some.filter((row) => {
+      const isDelivered = this.#options.isDelivered?.(row.path) ?? false
+      if (isDelivered) this.#leave(row)
+      return !isDelivered
+    })
     this.counts.added -= some.length - rows.length
     if (rows.length === 0) return
     const began = performance.now()
@@ -222,6 +240,10 @@ export class Intake {
       Math.max(SLICE.least, Math.floor(this.#options.yieldMs / rowMs)),
     )
     this.#options.onRows?.(rows.length)
+  }
+
+  #leave({ path, folder, size, mtimeMs }: MessageInput): void {
+    this.#left.push({ path, folder, size, mtimeMs })
   }
 
   #throwFailure(): void {
