@@ -1,30 +1,38 @@
 /**
- * Word 6 to 2003 ([MS-DOC]; Word 6 and 95 by their shorter header): body, notes, comments, text boxes,
- * headers and footers, each distinct header once.
+ * Word for Windows 1 to 2003 ([MS-DOC]; those before 97 by their shorter headers): body, notes, comments,
+ * text boxes, headers and footers, each distinct header once.
  *
- * An own reader over ole/, because word-extractor 1.0.4 gives no link targets, knows no Word 6 or 95, does
- * not see passwords and follows cyclic sector chains. The text is put together from the piece table, so
+ * An own reader over ole/, because word-extractor 1.0.4 gives no link targets, knows nothing before Word 97,
+ * does not see passwords and follows cyclic sector chains. The text is put together from the piece table, so
  * fast-saved files read in order; deleted text is left out and hidden text read, fields give their results.
  */
 import { Declined, type Context, type Extractor, type Facts } from './extractor.js'
 import type { TextSink } from './sink.js'
-import { decodeCodePage } from '../mail/codepage.js'
-import { FONT_CODE_PAGES } from './font-charset.js'
-import { rubyBase } from './office/field.js'
+import { decodeCodePage, isDoubleByte } from '../mail/codepage.js'
+import { readHeader, readPieces, type Header, type Piece } from './doc-header.js'
+import { readRuns, type Font, type Run } from './doc-runs.js'
+import { textOfSymbolByte } from './font-charset.js'
+import { shownByInstruction } from './office/field.js'
 import { decryptStream, openRc4 } from './office-rc4.js'
+import { openXor, unmaskWord } from './office-xor.js'
 import { readPictures } from './office-art.js'
-import { OleFile } from '../ole/read.js'
+import { OleFile, isOleFile } from '../ole/read.js'
 import { readObjectPool } from './ole-embedded.js'
 import { writeOleProperties } from './ole-properties.js'
 
 export const doc: Extractor = {
   name: 'doc',
-  version: 3,
-  title: 'Word 6 to 2003 (doc, dot)',
+  version: 4,
+  title: 'Word for Windows 1 to 2003 (doc, dot)',
   types: ['application/msword'],
   extensions: ['doc', 'dot'],
   lane: 'text',
   async extract({ bytes }, sink, context) {
+    // Word 1 and 2 write the stream alone
+    if (!isOleFile(bytes)) {
+      const main = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+      return writeWord(main, main, readHeader(main), sink)
+    }
     const ole = new OleFile(bytes)
     const facts = readWord(ole, sink, context)
     await readObjectPool(ole, 'ObjectPool/', context)
@@ -35,33 +43,53 @@ export const doc: Extractor = {
 }
 
 function readWord(ole: OleFile, sink: TextSink, context: Context): Facts {
-  let main = ole.readPath('WordDocument')
-  if (!main || main.length < 0x200) throw new Error('no WordDocument stream')
-  if (main.readUInt16LE(0) !== 0xa5ec && main.readUInt16LE(0) !== 0xa5dc)
-    throw new Error('no Word document header')
-  let fib = readHeader(main)
-  let table = fib.isOld ? main : (ole.readPath(fib.tableName) ?? ole.readPath(fib.otherTableName))
-  if (fib.isEncrypted) {
-    const key = !fib.isOld && table && openRc4(table, context.settings.passwords)
-    if (!key) throw new Declined('locked', 'password needed')
-    const clear = main.subarray(0, CLEAR_BYTES)
-    main = decryptStream(main, key, 512)
-    clear.copy(main)
-    fib = readHeader(main)
-    table = decryptStream(table as Buffer, key, 512)
+  const main = ole.readPath('WordDocument')
+  if (!main || main.length === 0) throw new Error('no WordDocument stream')
+  let header = readHeader(main)
+  let table =
+    header.version === 97
+      ? (ole.readPath(header.tableName) ?? ole.readPath(header.otherTableName))
+      : main
+  let clear = main
+  if (header.isEncrypted) {
+    const decrypt = openWord(header, table, context.settings.passwords)
+    if (!decrypt) throw new Declined('locked', 'password needed')
+    clear = decrypt(main)
+    main.copy(clear, 0, 0, header.version === 97 ? CLEAR_BYTES : OLD_CLEAR_BYTES)
+    header = readHeader(clear)
+    table = header.version === 97 ? table && decrypt(table) : clear
   }
   writeOleProperties(ole, sink)
+  return writeWord(clear, table ?? Buffer.alloc(0), header, sink)
+}
 
-  const pieces = (table && readPieces(table, fib)) ?? []
+/** The way back from an encrypted stream, by the first password that opens it. */
+function openWord(
+  { isObfuscated, key }: Header,
+  table: Buffer | undefined,
+  passwords: readonly string[],
+): ((stream: Buffer) => Buffer) | undefined {
+  if (isObfuscated) {
+    const words = [key >>> 16, key & 0xffff] as const
+    // writers differ in which comes first
+    const mask = openXor(words[0], words[1], passwords) ?? openXor(words[1], words[0], passwords)
+    return mask && ((stream) => unmaskWord(stream, mask))
+  }
+  const block = table && openRc4(table, passwords)
+  return block && ((stream) => decryptStream(stream, block, 512))
+}
+
+function writeWord(main: Buffer, table: Buffer, fib: Header, sink: TextSink): Facts {
+  const pieces = readPieces(table, fib)
   let partial: string | undefined
   if (pieces.length === 0) {
     // not fast-saved: the text stands in one run; so does what is left of a file without its table
-    pieces.push({ start: 0, end: fib.total, at: fib.textStart, isWide: false })
-    if (!fib.isOld) partial = 'the piece table is missing or damaged'
+    pieces.push({ start: 0, end: fib.total, at: fib.textStart, isWide: fib.isWide })
+    if (fib.version === 97) partial = 'the piece table is missing or damaged'
   }
-  const deleted = table ? deletedRuns(main, table, fib) : []
-  const text = assemble(main, pieces, deleted, fib.total)
-  const story = new Story(sink, fib.codePage)
+  const { runs, codePage } = readRuns(main, table, fib)
+  const text = assemble(main, pieces, runs, fib, codePage)
+  const story = new Story(sink)
 
   let at = 0
   const take = (length: number): string => text.slice(at, (at += length))
@@ -84,181 +112,23 @@ function readWord(ole: OleFile, sink: TextSink, context: Context): Facts {
   }
 }
 
-/** Bytes of the main stream that an encrypted file leaves in the clear. */
+/** Bytes of the main stream that an encrypted file leaves in the clear, [MS-DOC] 2.2.6; before Word 97. */
 const CLEAR_BYTES = 68
+const OLD_CLEAR_BYTES = 52
 
 /** Where a picture or a drawn object stands in the text. */
 const PICTURE_MARKS = /[\x01\x08]/
 
-interface Header {
-  /** Word 6 and 95: one byte a character, tables in the main stream. */
-  isOld: boolean
-  isEncrypted: boolean
-  tableName: string
-  otherTableName: string
-  textStart: number
-  body: number
-  footnotes: number
-  headers: number
-  macros: number
-  comments: number
-  endnotes: number
-  textBoxes: number
-  headerTextBoxes: number
-  /** Characters of all parts together. */
-  total: number
-  /** Offset and length of tables: pieces, character runs, header stories. */
-  clx: [number, number]
-  characters: [number, number]
-  headerStories: [number, number]
-  codePage: number
-}
-
-/** File information block, [MS-DOC] 2.5; its Word 6 form has the same fields at other places. */
-function readHeader(main: Buffer): Header {
-  const ident = main.readUInt16LE(0)
-  const version = main.readUInt16LE(2)
-  const flags = main.readUInt16LE(10)
-  const isOld = ident === 0xa5dc || version < 105
-  const pair = (at: number): [number, number] => [main.readUInt32LE(at), main.readUInt32LE(at + 4)]
-  const counts = isOld ? 0x34 : 0x4c
-  const count = (nth: number): number => {
-    const value = main.readInt32LE(counts + 4 * nth)
-    return value > 0 && value <= main.length ? value : 0
-  }
-  const fib = {
-    isOld,
-    isEncrypted: (flags & 0x100) !== 0,
-    tableName: flags & 0x200 ? '1Table' : '0Table',
-    otherTableName: flags & 0x200 ? '0Table' : '1Table',
-    textStart: main.readUInt32LE(0x18),
-    body: count(0),
-    footnotes: count(1),
-    headers: count(2),
-    macros: count(3),
-    comments: count(4),
-    endnotes: count(5),
-    textBoxes: count(6),
-    headerTextBoxes: count(7),
-    total: 0,
-    clx: pair(isOld ? 0x160 : 0x1a2),
-    characters: pair(isOld ? 0xb8 : 0xfa),
-    headerStories: pair(isOld ? 0xb0 : 0xf2),
-    codePage: isOld ? oldCodePage(main) : 1252,
-  }
-  const all = [fib.body, fib.footnotes, fib.headers, fib.macros, fib.comments, fib.endnotes]
-  fib.total =
-    all.reduce((sum, one) => sum + one, fib.textBoxes + fib.headerTextBoxes) || main.length
-  return fib
-}
-
-/** Word 6 and 95 name a character set, and a language where the set says nothing. */
-function oldCodePage(main: Buffer): number {
-  const byCharacterSet = FONT_CODE_PAGES[main.readUInt16LE(0x14)]
-  if (byCharacterSet) return byCharacterSet
-  const language = main.readUInt16LE(6) & 0x3ff
-  return (
-    { 0x19: 1251, 0x15: 1250, 0x05: 1250, 0x0e: 1250, 0x08: 1253, 0x1f: 1254 }[language] ?? 1252
-  )
-}
-
-interface Piece {
-  /** Character positions. */
-  start: number
-  end: number
-  /** Byte in the main stream. */
-  at: number
-  isWide: boolean
-}
-
-/** Piece table, [MS-DOC] 2.9.38 and 2.9.177. A damaged one gives the pieces up to there. */
-function readPieces(table: Buffer, fib: Header): Piece[] | undefined {
-  const [offset, length] = fib.clx
-  if (length === 0) return undefined
-  const end = Math.min(offset + length, table.length)
-  let at = offset
-  while (at + 5 <= end && table[at] === 1) at += 3 + table.readUInt16LE(at + 1)
-  if (at + 5 > end || table[at] !== 2) return undefined
-  const size = Math.min(table.readUInt32LE(at + 1), end - at - 5)
-  const count = Math.floor((size - 4) / 12)
-  const positions = at + 5
-  const descriptors = positions + 4 * (count + 1)
-  const pieces: Piece[] = []
-  for (let i = 0; i < count; i++) {
-    const start = table.readUInt32LE(positions + 4 * i)
-    const stop = table.readUInt32LE(positions + 4 * i + 4)
-    const place = table.readUInt32LE(descriptors + 8 * i + 2)
-    if (stop <= start) continue
-    const isWide = !fib.isOld && (place & 0x40000000) === 0
-    pieces.push({
-      start,
-      end: stop,
-      at: fib.isOld || isWide ? place : (place & 0x3fffffff) >>> 1,
-      isWide,
-    })
-  }
-  return pieces
-}
-
-/** Runs of bytes in the main stream whose text is deleted, in order. */
-function deletedRuns(main: Buffer, table: Buffer, fib: Header): Array<[from: number, to: number]> {
-  const runs: Array<[number, number]> = []
-  const [offset, length] = fib.characters
-  // entries: positions, then page numbers of 4 bytes (2 before Word 97)
-  const width = fib.isOld ? 2 : 4
-  const count = Math.floor((length - 4) / (4 + width))
-  const pages = offset + 4 * (count + 1)
-  for (let i = 0; i < count; i++) {
-    const entry = pages + width * i
-    if (entry + width > table.length) break
-    const page =
-      (width === 4 ? table.readUInt32LE(entry) & 0x3fffff : table.readUInt16LE(entry)) * 512
-    if (page + 512 > main.length) continue
-    const runsOnPage = main[page + 511] as number
-    for (let j = 0; j < runsOnPage; j++) {
-      const at = page + 4 * j
-      const properties = 2 * (main[page + 4 * (runsOnPage + 1) + j] ?? 0)
-      if (properties === 0 || 4 * (runsOnPage + 1) > 511) continue
-      const size = main[page + properties] ?? 0
-      const from = page + properties + 1
-      const bytes = main.subarray(from, Math.min(from + size, page + 511))
-      if (isDeleted(bytes, fib.isOld)) runs.push([main.readUInt32LE(at), main.readUInt32LE(at + 4)])
-    }
-  }
-  return runs.filter(([from, to]) => to > from).sort((a, b) => a[0] - b[0])
-}
-
-const SPRM_DELETED = 0x0800
-const OLD_SPRM_DELETED = 65
-
-/** Reads single property modifiers, [MS-DOC] 2.2.5.1. */
-function isDeleted(bytes: Buffer, isOld: boolean): boolean {
-  let at = 0
-  while (at < bytes.length) {
-    if (isOld) {
-      const code = bytes[at] as number
-      if (code === OLD_SPRM_DELETED) return bytes[at + 1] === 1
-      return false // lengths of the old modifiers are not known here; this one stands first or alone
-    }
-    if (at + 3 > bytes.length) return false
-    const sprm = bytes.readUInt16LE(at)
-    const operand = bytes[at + 2] as number
-    if (sprm === SPRM_DELETED && (operand === 1 || operand === 0x81)) return true
-    const kind = sprm >> 13
-    at += 2 + ([1, 1, 2, 4, 2, 2, 1 + operand, 3][kind] as number)
-  }
-  return false
-}
-
 /** Stands for a character that is deleted; dropped when written, counted until then. */
 const LEFT_OUT = '\0'
 
-/** The whole text, one UTF-16 unit a character position. Word 6 text stays bytes (Latin-1) until it is written. */
+/** The whole text, one UTF-16 unit a character position. */
 function assemble(
   main: Buffer,
   pieces: Piece[],
-  deleted: Array<[number, number]>,
-  total: number,
+  runs: Run[],
+  { total, version }: Header,
+  codePage: number,
 ): string {
   const parts: string[] = []
   let length = 0
@@ -271,52 +141,110 @@ function assemble(
     }
     const width = piece.isWide ? 2 : 1
     const bytes = main.subarray(piece.at, piece.at + width * (piece.end - piece.start))
-    const text = piece.isWide ? bytes.toString('utf16le') : westernText(bytes)
-    parts.push(blank(text, piece.at, width, deleted))
+    const isUnicode = version === 97 && piece.isWide
+    const decode = (from: number, to: number, font?: Font): string => {
+      if (isUnicode) return bytes.toString('utf16le', 2 * from, 2 * to)
+      const some = bytes.subarray(width * from, width * to)
+      if (piece.isWide) return decodePairs(some, codePage)
+      if (font?.isSymbol) return decodeSymbols(some, font, codePage)
+      return decodeBytes(some, font?.codePage ?? codePage)
+    }
+    const text = applyRuns(piece.at, width, Math.floor(bytes.length / width), runs, decode)
+    parts.push(text)
     length += text.length
   }
   return parts.join('')
 }
 
-/** Latin-1 with the 1252 characters of 0x80 to 0x9f, which [MS-DOC] 2.9.73 lists; old text is decoded later. */
-function westernText(bytes: Buffer): string {
-  return bytes.toString('latin1')
-}
-
-function blank(text: string, at: number, width: number, deleted: Array<[number, number]>): string {
-  const end = at + width * text.length
+/** Text of a piece of so many characters, its runs as their properties say. */
+function applyRuns(
+  at: number,
+  width: number,
+  length: number,
+  runs: Run[],
+  decode: (from: number, to: number, font?: Font) => string,
+): string {
+  const end = at + width * length
   let out = ''
   let done = 0
-  for (let i = firstAfter(deleted, at); i < deleted.length; i++) {
-    const [from, to] = deleted[i] as [number, number]
-    if (from >= end) break
-    const first = Math.max(done, Math.ceil((from - at) / width))
-    const last = Math.min(text.length, Math.ceil((to - at) / width))
+  for (let i = firstAfter(runs, at); i < runs.length; i++) {
+    const run = runs[i] as Run
+    if (run.from >= end) break
+    const first = Math.max(done, Math.ceil((run.from - at) / width))
+    const last = Math.min(length, Math.ceil((run.to - at) / width))
     if (last <= first) continue
-    out += text.slice(done, first) + LEFT_OUT.repeat(last - first)
+    if (first > done) out += decode(done, first)
+    out += run.isDeleted
+      ? LEFT_OUT.repeat(last - first)
+      : shownOf(run, decode(first, last, run.font))
     done = last
   }
-  return done === 0 ? text : out + text.slice(done)
+  return done < length ? out + decode(done, length) : out
+}
+
+/** Text of a run with its symbols: placeholders, and letters at the private places of a symbol font. */
+function shownOf({ font, symbol }: Run, text: string): string {
+  if (symbol !== undefined) return text.replaceAll(SYMBOL_PLACE, symbol)
+  if (!font?.isSymbol) return text
+  return text.replace(
+    /[\uf020-\uf0ff]/g,
+    (one) => textOfSymbolByte(one.charCodeAt(0) & 0xff, font.name) ?? one,
+  )
+}
+
+/** What stands for a symbol, [MS-DOC] 2.4.1. */
+const SYMBOL_PLACE = '('
+
+/** One unit a byte: behind a character of two bytes stands one that is left out. */
+function decodeBytes(bytes: Buffer, codePage: number): string {
+  const latin = bytes.toString('latin1')
+  if (!/[\x80-\xff]/.test(latin)) return latin
+  if (codePage === 1252)
+    return latin.replace(/[\x80-\x9f]+/g, (some) =>
+      decodeCodePage(Buffer.from(some, 'latin1'), 1252),
+    )
+  if (!isDoubleByte(codePage)) return decodeCodePage(bytes, codePage)
+  return latin.replace(/[\x80-\xff][^\0-\x2f]*/g, (some) =>
+    decodeCodePage(Buffer.from(some, 'latin1'), codePage).padEnd(some.length, LEFT_OUT),
+  )
+}
+
+function decodeSymbols(bytes: Buffer, font: Font, codePage: number): string {
+  return Array.from(
+    bytes,
+    (byte) =>
+      (byte < 0x20 ? undefined : textOfSymbolByte(byte, font.name)) ??
+      decodeBytes(Buffer.of(byte), codePage),
+  ).join('')
+}
+
+/** Characters of Word 6 in East Asia, their codes in two bytes, the higher one 0 for those of one byte. */
+function decodePairs(bytes: Buffer, codePage: number): string {
+  return bytes.toString('utf16le').replace(/[^\0-\x7f]/g, (one) => {
+    const code = one.charCodeAt(0)
+    const pair = code > 0xff ? [code >> 8, code & 0xff] : [code]
+    return decodeCodePage(Uint8Array.from(pair), codePage).slice(0, 1) || LEFT_OUT
+  })
 }
 
 /** First run that ends after a place; runs are in order. */
-function firstAfter(runs: Array<[number, number]>, place: number): number {
+function firstAfter(runs: Run[], place: number): number {
   let low = 0
   let high = runs.length
   while (low < high) {
     const middle = (low + high) >> 1
-    if ((runs[middle] as [number, number])[1] > place) high = middle
+    if ((runs[middle] as Run).to > place) high = middle
     else low = middle + 1
   }
   return low
 }
 
 /** Header and footer stories, [MS-DOC] 2.8.10; the first six separate notes. */
-function headerStories(text: string, table: Buffer | undefined, fib: Header): string[] {
+function headerStories(text: string, table: Buffer, fib: Header): string[] {
   if (text === '') return []
   const [offset, length] = fib.headerStories
   const count = Math.floor(length / 4)
-  if (!table || count < 8 || offset + length > table.length) return [text]
+  if (count < 8 || offset + length > table.length) return [text]
   const stories: string[] = []
   for (let i = 6; i + 1 < count; i++) {
     const from = table.readUInt32LE(offset + 4 * i)
@@ -329,12 +257,10 @@ function headerStories(text: string, table: Buffer | undefined, fib: Header): st
 /** Turns Word's characters into text: marks into lines and tabs, fields into their results. */
 class Story {
   readonly #sink: TextSink
-  readonly #codePage: number
   readonly #once = new Set<string>()
 
-  constructor(sink: TextSink, codePage: number) {
+  constructor(sink: TextSink) {
     this.#sink = sink
-    this.#codePage = codePage
   }
 
   /** Writes a part that may stand in several sections only the first time. */
@@ -360,9 +286,8 @@ class Story {
     for (const [piece] of text.matchAll(/[^\0-\x1f\xad]+|\0+|[\x01-\x1f\xad]/g)) {
       const code = piece.charCodeAt(0)
       if (code >= 32 && code !== 0xad) {
-        const shown = this.#decode(piece)
-        if (instructions > 0) (fields.at(-1) as { says: string }).says += shown
-        else line += shown
+        if (instructions > 0) (fields.at(-1) as { says: string }).says += piece
+        else line += piece
         if (line.length > 100_000) endLine()
         continue
       }
@@ -382,8 +307,8 @@ class Story {
         const field = fields.pop()
         if (field?.isInstruction) {
           instructions--
-          const base = rubyBase(field.says)
-          if (base && instructions === 0) line += base
+          const shown = shownByInstruction(field.says)
+          if (shown && instructions === 0) line += shown
         }
       } else if (instructions === 0) {
         const shown = code === CELL_END && line.endsWith('\t') ? '\n' : SHOWN[code]
@@ -392,12 +317,6 @@ class Story {
       }
     }
     if (line !== '' || links.length > 0) endLine()
-  }
-
-  #decode(text: string): string {
-    if (!/[\x80-\xff]/.test(text)) return text
-    if (this.#codePage !== 1252) return decodeCodePage(Buffer.from(text, 'latin1'), this.#codePage)
-    return text.replace(/[\x80-\x9f]/g, (one) => decodeCodePage(Buffer.from(one, 'latin1'), 1252))
   }
 }
 

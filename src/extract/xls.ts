@@ -15,6 +15,7 @@ import { builtInFormat, NumberFormat } from './office/number-format.js'
 import { fifteenDigits } from './office/shown-number.js'
 import { readPictures } from './office-art.js'
 import { decryptStream, openRc4 } from './office-rc4.js'
+import { openXor, unmaskRecord } from './office-xor.js'
 import { readObjectPool } from './ole-embedded.js'
 import { OleFile } from '../ole/read.js'
 import { writeOleProperties } from './ole-properties.js'
@@ -453,11 +454,11 @@ function unlocked(stream: Buffer, passwords: readonly string[]): Buffer {
     if (header || ++looked > 20) break
   }
   if (!header) return stream
-  // a record of six bytes, or of a first word of 0, is the XOR method
-  const isRc4 = header.length > 6 && header.readUInt16LE(0) === 1
-  const key = isRc4 ? openRc4(header.subarray(2), passwords) : undefined
-  if (!key) throw new Declined('locked', 'password needed')
-  const plain = decryptStream(stream, key, 1_024)
+  const plain =
+    header.length <= XOR_BYTES
+      ? unmasked(stream, header, passwords)
+      : decrypted(stream, header, passwords)
+  if (!plain) throw new Declined('locked', 'password needed')
   for (let at = 0; at + 4 <= stream.length;) {
     const id = stream.readUInt16LE(at)
     const end = at + 4 + stream.readUInt16LE(at + 2)
@@ -466,6 +467,39 @@ function unlocked(stream: Buffer, passwords: readonly string[]): Buffer {
     at = end
   }
   return plain
+}
+
+/** Bytes of the record that names the XOR method: a first word of 0 from BIFF 8 on, the key, the check sum. */
+const XOR_BYTES = 6
+
+function unmasked(
+  stream: Buffer,
+  header: Buffer,
+  passwords: readonly string[],
+): Buffer | undefined {
+  if (header.length < 4) return undefined
+  const opened = openXor(
+    header.readUInt16LE(header.length - 4),
+    header.readUInt16LE(header.length - 2),
+    passwords,
+  )
+  if (!opened) return undefined
+  const plain = Buffer.from(stream)
+  for (let at = 0; at + 4 <= stream.length;) {
+    const end = at + 4 + stream.readUInt16LE(at + 2)
+    unmaskRecord(plain.subarray(at + 4, end), end, opened)
+    at = end
+  }
+  return plain
+}
+
+function decrypted(
+  stream: Buffer,
+  header: Buffer,
+  passwords: readonly string[],
+): Buffer | undefined {
+  const key = header.readUInt16LE(0) === 1 ? openRc4(header.subarray(2), passwords) : undefined
+  return key && decryptStream(stream, key, 1_024)
 }
 
 function boolOrError(value: number, isError: number): string {
