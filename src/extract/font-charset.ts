@@ -1,4 +1,4 @@
-/** What the fonts of RTF and Word 97 say about the bytes written in them: code pages, and letters of the Symbol font. */
+/** What the fonts of RTF and Word say about the bytes written in them: code pages, and letters of the Symbol font. */
 import { symbolLetter } from './office/symbols.js'
 
 /** Character sets of Windows fonts (LOGFONT, `\fcharset`) and their code pages; 0 and 1 mean the document's own. */
