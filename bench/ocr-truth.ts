@@ -121,7 +121,7 @@ async function alone(file: string, bytes: Uint8Array, languages: string[]): Prom
       maxBuffer: 1e8,
     }).stdout
   if (!file.endsWith('.pdf')) return tesseract(file)
-  return withPdf(bytes, [], 60_000, false, async (pdf) => {
+  return withPdf(bytes, [], 60_000, 'pixels', async ({ document: pdf }) => {
     let text = ''
     for (let page = 1; page <= pdf.numPages; page++)
       text += tesseract('stdin', toPgm(await renderPage(await pdf.getPage(page), 25e6)))

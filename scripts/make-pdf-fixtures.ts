@@ -5,6 +5,7 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { deflateSync } from 'node:zlib'
 import { createCanvas } from '@napi-rs/canvas'
 import sharp from 'sharp'
 import { pdf } from './make/pdf.js'
@@ -223,6 +224,166 @@ put(
     }
   }),
 )
+
+/** The same filled in: names of values for programs, and fields that nobody sees. */
+put(
+  'pdf/xfa-filled.pdf',
+  document((objects) => {
+    const font = helvetica(objects)
+    const caption = (words: string): string =>
+      `<caption><value><text>${words}</text></value></caption>`
+    const field = (name: string, ui: string, value: string, more = ''): string =>
+      `<field name="${name}" w="80mm" h="8mm" ${more}>${ui}${caption(name)}<value><text>${value}</text></value>`
+    const items = (words: string[], save = ''): string =>
+      `<items ${save}>${words.map((word) => `<text>${word}</text>`).join('')}</items>`
+    const template = objects.add(
+      '<< >>',
+      '<?xml version="1.0"?><xdp:xdp xmlns:xdp="http://ns.adobe.com/xdp/"><template xmlns="http://www.xfa.org/schema/xfa-template/3.3/">' +
+        '<subform name="form" layout="tb"><pageSet><pageArea name="one"><contentArea w="180mm" h="260mm"/><medium short="210mm" long="297mm"/></pageArea></pageSet><subform layout="tb">' +
+        `${field('Owner', '<ui><textEdit/></ui>', 'Solveig Dahl')}</field>` +
+        `${field('Rig', '<ui><choiceList/></ui>', '0417')}${items(['gaff cutter', 'lugger'])}${items(['0416', '0417'], 'save="1" presence="hidden"')}</field>` +
+        `${field('Berths wanted', '<ui><choiceList open="multiSelect"/></ui>', 'north')}${items(['north', 'south'])}</field>` +
+        `${field('Engine', '<ui><checkButton/></ui>', 'Y')}${items(['Y', 'N'])}</field>` +
+        `${field('Checksum', '<ui><textEdit/></ui>', 'ab12neverseen', 'presence="invisible"')}</field>` +
+        '</subform></subform></template></xdp:xdp>',
+    )
+    return {
+      pages: [{ content: lines(['Please wait...']), fonts: { F1: font } }],
+      catalog: `/AcroForm << /Fields [] /XFA ${template} 0 R /DR << /Font << /F1 ${font} 0 R >> >> >> /NeedsRendering true`,
+    }
+  }),
+)
+
+/** A form of dynamic XML without a word in it: the page behind it is read. */
+put(
+  'pdf/xfa-empty.pdf',
+  document((objects) => {
+    const font = helvetica(objects)
+    const template = objects.add(
+      '<< >>',
+      '<?xml version="1.0"?><xdp:xdp xmlns:xdp="http://ns.adobe.com/xdp/"><template xmlns="http://www.xfa.org/schema/xfa-template/3.3/">' +
+        '<subform name="form" layout="tb"><pageSet><pageArea name="one"><contentArea w="180mm" h="260mm"/><medium short="210mm" long="297mm"/></pageArea></pageSet><subform layout="tb"/></subform></template></xdp:xdp>',
+    )
+    return {
+      pages: [{ content: lines(['This form needs another program.']), fonts: { F1: font } }],
+      catalog: `/AcroForm << /Fields [] /XFA ${template} 0 R /DR << /Font << /F1 ${font} 0 R >> >> >> /NeedsRendering true`,
+    }
+  }),
+)
+
+/** Text that annotations draw themselves, beside their values; what is hidden; a file pinned to the page. */
+put(
+  'pdf/drawn.pdf',
+  document((objects) => {
+    const font = helvetica(objects)
+    const form = (content: string, resources = '', more = ''): number =>
+      objects.add(
+        `<< /Type /XObject /Subtype /Form /BBox [0 0 240 60] /Resources << /Font << /F1 ${font} 0 R >> ${resources} >> ${more} >>`,
+        content,
+      )
+    let top = 760
+    const annotation = (about: string, drawn?: number, flags = 4): number => {
+      top -= 70
+      const appearance = drawn === undefined ? '' : `/AP << /N ${drawn} 0 R >>`
+      return objects.add(
+        `<< /Type /Annot ${about} /F ${flags} /Rect [56 ${top} 296 ${top + 60}] ${appearance} >>`,
+      )
+    }
+    const field = (about: string, drawn?: string, flags?: number): number =>
+      annotation(`/Subtype /Widget ${about}`, drawn === undefined ? undefined : form(drawn), flags)
+    // As signing programs nest them, with words moved one by one and set apart by numbers.
+    const seal = form(
+      'q 1 0 0 1 2 2 cm /Ink Do Q',
+      `/XObject << /Ink ${form(
+        `BT /F1 10 Tf 0 40 Td ${literal('Signed by')} Tj 48 0 Td [${literal('Ing')} 20 ${literal('rid')} -400 ${literal('Halvorsen')}] TJ ` +
+          `-48 -14 Td ${literal('on 4 November 2019')} Tj 12 TL T* ${literal('at Vardø').replace('ø', '\\370')} Tj ET`,
+      )} 0 R >>`,
+    )
+    const upwards = form(
+      `BT /F1 10 Tf 0 1 -1 0 20 0 Tm ${literal('PAID IN')} Tj 40 0 Td ${literal('FULL')} Tj ET`,
+    )
+    const tick = form('BT /F1 10 Tf (4) Tj ET')
+    const file = objects.add('<< /Type /EmbeddedFile >>', 'depth;7.5\n')
+    return {
+      info: `<< /Title ${literal('untitled')} >>`,
+      pages: [
+        {
+          content: lines(['Receipt of the harbour office']),
+          fonts: { F1: font },
+          annotations: [
+            annotation('/Subtype /Stamp /Contents (PAID)', upwards),
+            annotation(
+              `/Subtype /FreeText /DA (/F1 10 Tf) /Contents ${literal('Kept until the dredging ends.')}`,
+              form(
+                `BT /F1 10 Tf 0 40 Td ${literal('Kept until the')} Tj 0 -14 Td ${literal('dredging ends.')} Tj ET`,
+              ),
+            ),
+            annotation(
+              `/Subtype /FileAttachment /Contents ${literal('soundings of May')} /FS << /Type /Filespec /F (soundings.csv) /EF << /F ${file} 0 R >> >>`,
+            ),
+            annotation('/Subtype /Widget /FT /Sig /T (seal)', seal),
+            field(
+              '/FT /Btn /Ff 65536 /T (send)',
+              `BT /F1 10 Tf ${literal('Send to the office')} Tj ET`,
+            ),
+            objects.add(
+              `<< /Type /Annot /Subtype /Widget /FT /Btn /T (box) /F 4 /V /Yes /AS /Yes /Rect [400 700 420 720] /AP << /N << /Yes ${tick} 0 R >> >> >>`,
+            ),
+            field('/FT /Tx /T (fee) /V (1250)', `BT /F1 10 Tf ${literal('1,250.00 NOK')} Tj ET`),
+            field(
+              `/FT /Tx /Ff 4096 /T (remarks) /V ${literal('The mooring lines are to be doubled before the autumn gales.')}`,
+              `BT /F1 10 Tf 0 40 Td ${literal('The mooring lines are to be')} Tj 0 -14 Td ${literal('doubled before the')} Tj ET`,
+            ),
+            field('/FT /Tx /T (state) /V (neverseen)', `BT /F1 10 Tf (neverseen) Tj ET`, 2),
+          ],
+        },
+      ],
+      catalog: '/AcroForm << /Fields [] >>',
+    }
+  }),
+)
+
+// --- what is damaged -----------------------------------------------------------------------------
+
+put('pdf/no-header.pdf', Buffer.from(text.slice(text.indexOf('\n') + 1), 'latin1'))
+
+/** The end is cut off, and with it the catalog, the tree, the table, and part of the second page. */
+{
+  const [number, tree] = [20, 21]
+  const packed = (objects: Record<number, string>): Buffer => {
+    const bodies = Object.entries(objects)
+    let at = 0
+    const places = bodies.map(([name, body]) => {
+      const place = `${name} ${at}`
+      at += body.length + 1
+      return place
+    })
+    const first = `${places.join(' ')}\n`
+    const data = deflateSync(Buffer.from(first + bodies.map(([, body]) => `${body}\n`).join('')))
+    return Buffer.concat([
+      Buffer.from(
+        `${number} 0 obj\n<< /Type /ObjStm /N ${bodies.length} /First ${first.length} /Filter /FlateDecode /Length ${data.length} >>\nstream\n`,
+      ),
+      data,
+      Buffer.from('\nendstream\nendobj\n'),
+    ])
+  }
+  const page = (content: number): string =>
+    `<< /Type /Page /Parent ${tree} 0 R /MediaBox [0 0 595 842] /Contents ${content} 0 R /Resources << /Font << /F1 3 0 R >> >> >>`
+  const content = (of: number, text: string): Buffer =>
+    Buffer.from(`${of} 0 obj\n<< /Length ${text.length} >>\nstream\n${text}\nendstream\nendobj\n`)
+  const whole = Buffer.concat([
+    Buffer.from('%PDF-1.5\n'),
+    packed({
+      1: page(4),
+      2: page(5),
+      3: '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>',
+    }),
+    content(4, lines(LETTER)),
+    content(5, lines(SECOND)),
+  ])
+  put('pdf/cut.pdf', whole.subarray(0, whole.lastIndexOf('Berth 15')))
+}
 
 // --- pages of pixels -----------------------------------------------------------------------------
 

@@ -1,6 +1,6 @@
 /** Titles, authors and descriptions that programs put into documents: nobody searches for them. */
 const GIVEN_BY_PROGRAM =
-  /^(?:powerpoint[ -]presentation|powerpoint-präsentation|présentation powerpoint|presentación de powerpoint|(?:word )?document|presentation|workbook|slide 1|folie 1|no slide title|untitled(?: spreadsheet)?|generated (?:by|using) [\w-]+|python-docx|openpyxl|xlsxwriter|apache poi|docx4j|phpword|phpspreadsheet|unknown(?: creator)?|windows user|microsoft office user|pid_\w+)$/i
+  /^(?:powerpoint[ -]presentation|powerpoint-präsentation|présentation powerpoint|presentación de powerpoint|(?:word )?document|presentation|workbook|slide 1|folie 1|no slide title|untitled(?: spreadsheet| document|-?\d+)?|unspecified|blank page|leere seite|page vierge|página en blanco|página em branco|pagina vuota|lege pagina|generated (?:by|using) [\w-]+|python-docx|openpyxl|xlsxwriter|apache poi|docx4j|phpword|phpspreadsheet|unknown(?: creator)?|windows user|microsoft office user|pid_\w+)$/i
 
 /** Whether a document property was filled in by a program and not by a person. */
 export function isGivenByProgram(value: string): boolean {

@@ -8,14 +8,18 @@ import type { TextItem } from 'pdfjs-dist/types/src/display/api.js'
 import { Cut } from './budget.js'
 import { PipelineError } from '../part/errors.js'
 import { EngineFault, type Context, type Extractor, type Facts } from './extractor.js'
+import { isGivenByProgram } from './given-by-program.js'
 import { isKept } from './ocr/page.js'
 import { textQuality } from './ocr/quality.js'
+import { pagesToAsk, readAnnotations } from './pdf/annotations.js'
+import { readAttachments } from './pdf/attachments.js'
 import { decidePage, faultOfLayer, LETTERS_NONE, type PageDecision } from './pdf/decide.js'
 import { pageDrawing, type PageDrawing } from './pdf/drawing.js'
 import {
   IMAGE_PIXELS_MAX,
   within,
   withPdf,
+  type OpenDocument,
   type PDFDocumentProxy,
   type PDFPageProxy,
 } from './pdf/engine.js'
@@ -27,36 +31,33 @@ import type { TextSink } from './sink.js'
 
 export const pdf: Extractor = {
   name: 'pdf',
-  version: 4,
+  version: 5,
   title: 'PDF',
   types: ['application/pdf'],
   extensions: ['pdf'],
   lane: 'text',
-  extract: (source, sink, context) =>
-    withPdf(
+  extract: (source, sink, context) => {
+    const pictures = picturesHeld(source.bytes)
+    // While the pictures of a file are left for OCR, nobody asks where they are.
+    const purpose = mayOcr(context) ? 'pixels' : pictures.any ? 'text' : 'places'
+    return withPdf(
       source.bytes,
       context.settings.passwords,
       context.budget.msLeft,
-      !mayOcr(context),
-      (document, cuts, rebuilt) =>
-        readDocument({ document, cuts, rebuilt }, picturesHeld(source.bytes), sink, context),
-    ),
+      purpose,
+      (opened) => readDocument(opened, pictures, sink, context),
+    )
+  },
 }
 
 /** A page tree that states more pages than it has is left after so many failures in a row. */
 const FAILURES_MAX = 30
 
-interface Opened {
-  document: PDFDocumentProxy
-  cuts: () => number
-  rebuilt: () => Promise<PDFDocumentProxy>
-}
-
 /** What pdf.js says when its table of objects leads to something else. */
 const WRONG_TABLE = /XRef entry/
 
 async function readDocument(
-  { document, cuts, rebuilt }: Opened,
+  { document, cuts, rebuilt, damage }: OpenDocument,
   { any: hasPictures, pixelsMax }: PicturesHeld,
   sink: TextSink,
   context: Context,
@@ -88,7 +89,8 @@ async function readDocument(
         try {
           const about = { isXfa: from.isPureXfa, hasPictures, isCut: () => cuts() > cutBefore }
           engine = (await readPage(page, about, sink, context)) ?? engine
-          if (annotated?.has(number) ?? true) await readAnnotations(page, sink)
+          if (!document.isPureXfa && (annotated?.has(number) ?? true))
+            await readAnnotations(page, sink, context)
         } finally {
           page.cleanup()
         }
@@ -113,7 +115,12 @@ async function readDocument(
     pageCount: document.numPages,
     empty: mayOcr(context) ? 'no-text-found' : 'no-text-layer',
     ...(engine && { engine }),
-    ...(failures.length > 0 && { partial: `not read: ${failures.slice(0, 20).join(', ')}` }),
+    ...((damage || failures.length > 0) && {
+      partial: [
+        ...(damage ? [`damaged: ${damage}`] : []),
+        ...(failures.length > 0 ? [`not read: ${failures.slice(0, 20).join(', ')}`] : []),
+      ].join('; '),
+    }),
   }
 }
 
@@ -121,7 +128,8 @@ async function readProperties(document: PDFDocumentProxy, sink: TextSink): Promi
   const { info } = (await document.getMetadata()) as unknown as { info: Record<string, unknown> }
   for (const key of ['Title', 'Subject', 'Keywords']) {
     const value = info[key]
-    if (typeof value === 'string' && value.trim() !== '') sink.line(value.trim())
+    if (typeof value !== 'string' || value.trim() === '' || isGivenByProgram(value.trim())) continue
+    sink.line(value.trim())
   }
 }
 
@@ -184,75 +192,6 @@ async function decided(
   return { decision: decidePage(text, placed, drawing), drawing }
 }
 
-/** Kinds of annotations that hold text of their own: all of pdf.js's 26 but links (2) and the windows of notes (16). */
-const WITH_TEXT = new Set(
-  Array.from({ length: 27 }, (_, kind) => kind).filter((kind) => kind !== 2 && kind !== 16),
-)
-/** A tree that states more pages than this may lie, and is walked page by page only. */
-const PAGES_ASKED_MAX = 2_000
-
-/**
- * Pages that have more annotations than links. For a page with links pdf.js would read the text a second time, to say what
- * lies under each: on a paper with links that was half of the whole time.
- *
- * @returns numbers from 1; undefined when every page has to be asked
- */
-async function pagesToAsk(
-  document: PDFDocumentProxy,
-  ms: number,
-): Promise<Set<number> | undefined> {
-  if (document.numPages > PAGES_ASKED_MAX) return undefined
-  try {
-    const found = (await within(document.getAnnotationsByType(WITH_TEXT, new Set()), ms)) as unknown
-    return new Set((found as Array<{ pageIndex: number }>).map(({ pageIndex }) => pageIndex + 1))
-  } catch {
-    return undefined // a page is broken, or the time is over, which the next page will say
-  }
-}
-
-/** What pdf.js tells of an annotation, as far as it is text. */
-interface Annotation {
-  subtype?: string
-  fieldType?: string
-  fieldValue?: unknown
-  /** Of a choice: what may be chosen, and whether only the chosen shows. */
-  options?: Array<{ exportValue?: string; displayValue?: string }>
-  combo?: boolean
-  contentsObj?: { str?: string }
-  textContent?: string[]
-  hidden?: boolean
-  password?: boolean
-}
-
-async function readAnnotations(page: PDFPageProxy, sink: TextSink): Promise<void> {
-  const annotations = (await page.getAnnotations()) as Annotation[]
-  const said = new Set<string>()
-  const say = (text: unknown): void => {
-    if (typeof text !== 'string' || text.trim() === '' || said.has(text)) return
-    said.add(text)
-    sink.line(text)
-  }
-  for (const annotation of annotations) {
-    if (annotation.subtype === 'Widget') {
-      if (annotation.fieldType === 'Btn' || annotation.password) continue // Off, Yes, 0: names of states
-      for (const value of seenOf(annotation)) say(value)
-    } else if (annotation.subtype !== 'Link') {
-      for (const line of annotation.textContent ?? []) say(line)
-      say(annotation.contentsObj?.str)
-    }
-  }
-}
-
-/** What a field shows: its value, for a choice the words that stand for it, for a list all its lines. */
-function seenOf({ fieldType, fieldValue, options = [], combo }: Annotation): unknown[] {
-  const values = [fieldValue].flat()
-  if (fieldType !== 'Ch') return values
-  const shown = values.map(
-    (value) => options.find(({ exportValue }) => exportValue === value)?.displayValue ?? value,
-  )
-  return combo ? shown : [...options.map(({ displayValue }) => displayValue), ...shown]
-}
-
 interface Bookmark {
   title: string
   items: Bookmark[]
@@ -264,29 +203,7 @@ async function readBookmarks(document: PDFDocumentProxy, sink: TextSink): Promis
   sink.page(document.numPages)
   const left = outline.toReversed()
   for (let next = left.pop(); next; next = left.pop()) {
-    if (next.title.trim() !== '') sink.line(next.title)
+    if (next.title.trim() !== '' && !isGivenByProgram(next.title.trim())) sink.line(next.title)
     for (const item of next.items.toReversed()) left.push(item)
-  }
-}
-
-interface Attachment {
-  filename: string
-  rawFilename?: string
-  content: Uint8Array | null
-  description?: string
-}
-
-async function readAttachments(
-  document: PDFDocumentProxy,
-  sink: TextSink,
-  context: Context,
-): Promise<void> {
-  const attachments = (await document.getAttachments()) as Record<string, Attachment> | null
-  for (const { filename, content, description } of Object.values(attachments ?? {})) {
-    if (/\.joboptions$/i.test(filename)) continue // Distiller attaches its own settings
-    if (description) sink.line(description)
-    if (!content) continue
-    context.budget.takeBytes(content.length)
-    await context.nested(content, filename)
   }
 }

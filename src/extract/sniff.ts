@@ -33,11 +33,11 @@ export function sniff(bytes: Uint8Array, declaredType = '', name = ''): string {
   const text = textBeginning(file)
   if (text !== undefined) {
     const kind = kindOfText(text, hint)
-    if (kind !== 'message/rfc822' && kind !== 'application/mbox' && isPdfBehindJunk(file))
+    if (kind !== 'message/rfc822' && kind !== 'application/mbox' && isPdf(file, hint))
       return 'application/pdf'
     return kind
   }
-  if (isPdfBehindJunk(file)) return 'application/pdf'
+  if (isPdf(file, hint)) return 'application/pdf'
   const zip = file.subarray(0, PDF_WITHIN).indexOf('PK\x03\x04')
   if (zip > 0 && file.lastIndexOf('PK\x05\x06') > zip) return zipType(file, name)
   return hint === '' || hint.startsWith('text/') || hint.startsWith('message/')
@@ -45,9 +45,15 @@ export function sniff(bytes: Uint8Array, declaredType = '', name = ''): string {
     : hint
 }
 
-function isPdfBehindJunk(file: Buffer): boolean {
+/** Behind junk, or without its first line: then it has to be called one too. */
+function isPdf(file: Buffer, hint: string): boolean {
   const at = file.subarray(0, PDF_WITHIN).indexOf('%PDF-')
-  if (at < 0) return false
+  if (at < 0)
+    return (
+      hint === 'application/pdf' &&
+      /^\s*\d+ \d+ obj\b/m.test(file.toString('latin1', 0, 1_024)) &&
+      file.lastIndexOf('endobj') > 0
+    )
   return file.indexOf(' obj', at) > 0 && (at < 1_024 || file.lastIndexOf('%%EOF') > at)
 }
 

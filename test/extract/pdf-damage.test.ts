@@ -188,14 +188,22 @@ describe('an encrypted file', () => {
   }, 60_000)
 
   // pdf_oxide#1351
-  test.each<[string, string, string]>([
-    ['/Filter /Standard', '/Filter /Unheard', 'damaged'],
-    ['/V 2 /R 3', '/V 9 /R 9', 'damaged'],
-    ['/O <', '/O <00', 'locked'],
-  ])('that no engine opens (%s is %s) is %s, never read as empty', async (is, made, state) => {
+  test.each([
+    [
+      '/Filter /Standard',
+      '/Filter /Adobe.PubSec',
+      'encrypted for a certificate, not with a password',
+    ],
+    ['/V 2 /R 3', '/V 9 /R 9', 'encrypted in a way that is not known'],
+    ['/O <', '/O <00', 'password needed'],
+  ])('that no engine opens (%s is %s) is locked, never read as empty', async (is, made, detail) => {
     const file = latin(pdf([['words']], { password: '' }))
     expect(file).toContain(is)
-    expect(await read(bytesOf(file.replace(is, made)))).toMatchObject({ kind: 'declined', state })
+    expect(await read(bytesOf(file.replace(is, made)))).toEqual({
+      kind: 'declined',
+      state: 'locked',
+      detail,
+    })
   })
 })
 

@@ -21,6 +21,13 @@ test('a hundred thousand equal words are shown once each, however often they wer
   expect(pageText(twice).match(/same/g)).toHaveLength(100_000)
 })
 
+test('letters one by one make words, also in a font that states them too wide', () => {
+  const line = [...'ANCHORS AND CHAIN'].flatMap((letter, n) =>
+    letter === ' ' ? [] : [{ ...item(letter, n * 6, 700), hasEOL: false }],
+  )
+  expect(pageText(line)).toBe('ANCHORS AND CHAIN')
+})
+
 test('a file that names pictures a million times holds some', () => {
   expect(picturesHeld(Buffer.from('/Image '.repeat(3_000_000))).any).toBe(true)
 })

@@ -5,9 +5,7 @@
  * Format: ISO 32000-2, 8.3 (coordinates), 8.9 (images), 9.3.6 (text rendering modes).
  */
 import { loadPdfJs, type PDFPageProxy } from './engine.js'
-
-/** PDF's six numbers [a b c d e f]. */
-export type Matrix = readonly [number, number, number, number, number, number]
+import { times, type Matrix } from './matrix.js'
 
 export interface PlacedImage {
   /** pdf.js's name for the decoded picture, or the picture itself (inline). */
@@ -145,17 +143,6 @@ export async function pageDrawing(page: PDFPageProxy): Promise<PageDrawing> {
 
 /** A picture over this share of the page lies under or over everything on it. */
 export const COVERS = 0.85
-
-function times([a, b, c, d, e, f]: Matrix, m: Matrix): Matrix {
-  return [
-    a * m[0] + c * m[1],
-    b * m[0] + d * m[1],
-    a * m[2] + c * m[3],
-    b * m[2] + d * m[3],
-    a * m[4] + c * m[5] + e,
-    b * m[4] + d * m[5] + f,
-  ]
-}
 
 function placed(
   source: PlacedImage['source'],

@@ -11,8 +11,10 @@ import type { PDFDocumentProxy, PDFPageProxy } from 'pdfjs-dist/legacy/build/pdf
 import { Cut } from '../budget.js'
 import { Declined } from '../extractor.js'
 import { inflateAtOnce } from './inflate.js'
+import { mended } from './mend.js'
 import { workerHalf } from './port.js'
-import { lastRevision, withoutTable, withTrailer } from './revisions.js'
+import { xfaText } from './xfa.js'
+import { lastRevision, withoutTable } from './revisions.js'
 
 export type { PDFDocumentProxy, PDFPageProxy }
 
@@ -65,35 +67,44 @@ const folder = path.dirname(createRequire(import.meta.url).resolve('pdfjs-dist/p
 /** pdf.js joins these with file names as they are, so plain paths with a slash at their end. */
 const inPackage = (name: string): string => `${folder}/${name}/`
 
+/** Text alone: no picture is ever decoded. Text and where what is drawn: nothing is rendered. Pixels: everything. */
+export type Purpose = 'text' | 'places' | 'pixels'
+
+/** What `withPdf` hands over. */
+export interface OpenDocument {
+  document: PDFDocumentProxy
+  /** How often a page drew or wrote more than is taken of one so far (port.ts). */
+  cuts: () => number
+  /** The same document without its table of objects, for pages that a wrong table keeps away. */
+  rebuilt: () => Promise<PDFDocumentProxy>
+  /** What was wrong with a document that had to be mended (mend.ts) before anything could be read. */
+  damage?: string
+}
+
 /**
  * Opens a document, hands it to `use`, and closes it whatever happens.
  *
  * @param bytes left as they are (pdf.js detaches the copy it is given)
  * @param passwords tried after the empty user password, in order
- * @param isForText nothing will be rendered
- * @param use is also told, whenever it asks, how often a page drew or wrote more than is taken of one (port.ts); and given
- *   the same document without its table of objects, for pages that a wrong table keeps away
+ * @param purpose what will be asked of its pages
  * @throws {Declined} `locked` when no password fits, `damaged` when there is no document in the bytes
  */
 export async function withPdf<T>(
   bytes: Uint8Array,
   passwords: readonly string[],
   msLeft: number,
-  isForText: boolean,
-  use: (
-    pdf: PDFDocumentProxy,
-    cuts: () => number,
-    rebuilt: () => Promise<PDFDocumentProxy>,
-  ) => Promise<T>,
+  purpose: Purpose,
+  use: (opened: OpenDocument) => Promise<T>,
 ): Promise<T> {
-  const opened = [await openAnyhow(bytes, passwords, msLeft, isForText)]
+  const opened = [await openAnyhow(bytes, passwords, msLeft, purpose)]
   const cuts = (): number => opened.reduce((sum, one) => sum + one.cuts(), 0)
   const rebuilt = async (): Promise<PDFDocumentProxy> => {
-    opened[1] ??= await open(withoutTable(bytes), passwords, msLeft, isForText, false)
+    opened[1] ??= await open(withoutTable(bytes), passwords, msLeft, purpose, false)
     return opened[1].pdf
   }
   try {
-    return await use(opened[0]!.pdf, cuts, rebuilt)
+    const { pdf, damage } = opened[0]!
+    return await use({ document: pdf, cuts, rebuilt, ...(damage && { damage }) })
   } finally {
     for (const one of opened) await one.close()
   }
@@ -101,34 +112,49 @@ export async function withPdf<T>(
 
 interface Opened {
   pdf: PDFDocumentProxy
+  damage?: string
   cuts: () => number
   close(): Promise<void>
 }
 
-/** First as it should be, then with what can be left out or put in: a form's layout, a trailer that was cut off. */
+/** First as it should be, then with what can be left out or put in: a form's layout that fails or is empty, what is damaged. */
 async function openAnyhow(
   bytes: Uint8Array,
   passwords: readonly string[],
   msLeft: number,
-  isForText: boolean,
+  purpose: Purpose,
 ): Promise<Opened> {
+  const openPages = (of: Uint8Array): Promise<Opened> => open(of, passwords, msLeft, purpose, false)
   try {
-    return await open(bytes, passwords, msLeft, isForText, true)
+    const opened = await open(bytes, passwords, msLeft, purpose, true)
+    if (!opened.pdf.isPureXfa || xfaText(opened.pdf.allXfaHtml).trim() !== '') return opened
+    await opened.close()
+    return await openPages(bytes)
   } catch (error) {
-    if (error instanceof Cut || (error instanceof Declined && error.state === 'locked')) throw error
-    const mended = error instanceof Declined ? withTrailer(bytes) : bytes
-    if (!mended) throw error
-    return open(mended, passwords, msLeft, isForText, false).catch(() => {
-      throw error
-    })
+    if (isFinal(error)) throw error
+    if (!(error instanceof Declined)) {
+      const opened = await openPages(bytes).catch(() => undefined)
+      if (opened) return opened
+    }
+    const whole = mended(bytes)
+    if (!whole) throw error
+    const damage = error instanceof Declined ? error.detail : (error as Error).message
+    try {
+      return { ...(await openPages(whole)), damage }
+    } catch (reason) {
+      throw isFinal(reason) ? reason : error
+    }
   }
 }
+
+const isFinal = (error: unknown): boolean =>
+  error instanceof Cut || (error instanceof Declined && error.state === 'locked')
 
 async function open(
   bytes: Uint8Array,
   passwords: readonly string[],
   msLeft: number,
-  isForText: boolean,
+  purpose: Purpose,
   enableXfa: boolean,
 ): Promise<Opened> {
   const { getDocument, PDFWorker } = await loadPdfJs()
@@ -144,9 +170,9 @@ async function open(
     iccUrl: inPackage('iccs'),
     enableXfa,
     isEvalSupported: false,
-    useSystemFonts: isForText, // no font file is then read for a font that is not embedded; its text is the same
+    useSystemFonts: purpose !== 'pixels', // no font file is then read for a font that is not embedded; its text is the same
     disableFontFace: true,
-    maxImageSize: IMAGE_PIXELS_MAX,
+    maxImageSize: purpose === 'text' ? 0 : IMAGE_PIXELS_MAX,
     stopAtErrors: false,
     verbosity: 0,
   })
@@ -175,6 +201,10 @@ function asDeclined(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   if (error.name === 'PasswordException' || error.message === NO_PASSWORD)
     return new Declined('locked', 'password needed')
+  if (error.message === 'unknown encryption method')
+    return new Declined('locked', 'encrypted for a certificate, not with a password')
+  if (/^(?:unsupported encryption algorithm|invalid key length)/.test(error.message))
+    return new Declined('locked', 'encrypted in a way that is not known')
   if (error.name === 'InvalidPDFException')
     return new Declined('damaged', error.message || 'no document found in the bytes')
   return error

@@ -72,10 +72,11 @@ function lineText(items: readonly TextItem[], isSpaced: boolean): string {
   return (isSpaced || isSetWide(strings) ? strings.map(closeUp) : strings).join('')
 }
 
-/** Shares of the letters' height: a step aside that is a new line, a gap that is a space, a step back. */
+/** Shares of the letters' height: a step aside that is a new line, a gap that is a space, a step back, a letter's least width. */
 const NEW_LINE = 0.45
 const SPACE = 0.15
 const STEP_BACK = -0.25
+const LETTER = 0.4
 
 /** How far `after` begins along and aside of the line of `before`, in heights of the letters. */
 function step(before: TextItem, after: TextItem): { along: number; aside: number } | undefined {
@@ -112,7 +113,9 @@ function joined(before: TextItem, after: TextItem): { gap: '' | ' '; str: string
   }
   const forward = between.along - before.width / height
   if (forward > SPACE) return { gap: ' ', str }
-  if (forward >= STEP_BACK) return { gap: '', str }
+  // Letters one by one, in a font that states them wider than they are set.
+  const isLetter = before.str.length === 1 && between.along > LETTER
+  if (forward >= STEP_BACK || isLetter) return { gap: '', str }
   // Bold made letter by letter: B, BO, OL, LD, each a letter's width back.
   const isOverprint = forward > -1.2 && before.str.at(-1) === str[0]
   return isOverprint ? { gap: '', str: str.slice(1) } : { gap: ' ', str }

@@ -42,13 +42,6 @@ export function withoutTable(bytes: Uint8Array): Uint8Array {
   return ended(bytes, undefined, 0)
 }
 
-/** The same file with a trailer that names its catalog; undefined when none is found. */
-export function withTrailer(bytes: Uint8Array): Uint8Array | undefined {
-  const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const catalog = lastCatalog(file)
-  return catalog && ended(bytes, catalog.reference, 0)
-}
-
 /** A copy with this at its end: a trailer that names its catalog, and where the table stands (0: nowhere). */
 function ended(bytes: Uint8Array, root: string | undefined, table: number): Uint8Array {
   const trailer = root ? `trailer\n<< /Root ${root} >>\n` : ''

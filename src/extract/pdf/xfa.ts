@@ -5,7 +5,18 @@
 interface XfaNode {
   name: string
   value?: string
-  attributes?: { value?: unknown; textContent?: unknown }
+  attributes?: {
+    value?: unknown
+    textContent?: unknown
+    /** Of an input: text, radio, checkbox … */
+    type?: string
+    /** Of a choice whose lines all show. */
+    multiple?: boolean
+    selected?: boolean
+    /** Of the chosen line when none is. */
+    hidden?: boolean
+    style?: { visibility?: string }
+  }
   children?: Array<XfaNode | null>
 }
 
@@ -25,19 +36,28 @@ const BLOCKS = new Set([
 export function xfaText(root: unknown): string {
   let text = ''
   const walk = (node: XfaNode | null, depth: number): void => {
-    if (!node || depth > 200) return
-    if (node.name === '#text') text += node.value ?? ''
-    else {
-      const { value, textContent } = node.attributes ?? {}
-      for (const own of [node.value, value, textContent])
-        if (typeof own === 'string' && own !== '') {
-          text += own
-          break
-        }
-    }
-    for (const child of node.children ?? []) walk(child, depth + 1)
+    if (!node || depth > 200 || node.attributes?.style?.visibility === 'hidden') return
+    text += node.name === '#text' ? (node.value ?? '') : ownText(node)
+    for (const child of node.name === 'select' ? chosen(node) : (node.children ?? []))
+      walk(child, depth + 1)
     if (BLOCKS.has(node.name) && !/\n$/.test(text)) text += '\n'
   }
   walk(root as XfaNode | null, 0)
   return text
 }
+
+/** What is written in a node, or filled in. The values of boxes and choices are names for programs: N, 01, 024. */
+function ownText({ name, value, attributes = {}, children = [] }: XfaNode): string {
+  const isTyped = name === 'input' && !/^(?:radio|checkbox)$/.test(attributes.type ?? '')
+  const isOwn = name === 'select' && !children.some(isChosen)
+  const texts = [value, isTyped || isOwn ? attributes.value : undefined, attributes.textContent]
+  return (texts.find((text) => typeof text === 'string' && text !== '') as string) ?? ''
+}
+
+/** Of a list that folds out the chosen line, of others all. */
+function chosen({ attributes, children = [] }: XfaNode): Array<XfaNode | null> {
+  return attributes?.multiple ? children : children.filter(isChosen)
+}
+
+const isChosen = (line: XfaNode | null): boolean =>
+  line?.attributes?.selected === true && !line.attributes.hidden
