@@ -249,6 +249,24 @@ describe('letters that lie', () => {
     expect(outcome.all).toBe(page.map((line) => `${line.replaceAll('{', 'fi')}\n`).join(''))
   })
 
+  // docling#2963: a subset whose letters are named g1, g2 … and mapped to nothing
+  test('a page whose letters have numbers for names is left for the OCR lane', async () => {
+    const names = [...'abcdefghijklmnopqrstuvwxyz'].map((_, n) => `/g${n + 1}`).join(' ')
+    const bytes = document((objects) => ({
+      pages: [
+        {
+          content: lines(page),
+          fonts: {
+            F1: objects.add(
+              `<< /Type /Font /Subtype /Type1 /BaseFont /ABCDEF+Sub /Encoding << /Differences [97 ${names}] >> >>`,
+            ),
+          },
+        },
+      ],
+    }))
+    expect(await text(bytes)).toMatchObject({ pagesToOcr: 1 })
+  })
+
   // mozilla/pdf.js#4297: no count of characters shows it, and most words stay words. A limit; see test/known-failures.md.
   test('ligatures mapped to another letter are read as that letter', async () => {
     const outcome = await text(written('é', ...page))

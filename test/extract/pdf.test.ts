@@ -164,7 +164,7 @@ describe('order', () => {
   // pdfminer.six#850: one glyph for lam and alef, which keep their order when the line is turned.
   test('an Arabic ligature keeps the order of its letters', async () => {
     const line = 'BT /F1 12 Tf 1 0 0 1 300 700 Tm (dcba) Tj ET'
-    expect(await written('س\ufefbم!', line)).toContain('سلام')
+    expect(await written('س\ufefbم!', line)).toBe('سلام!')
   })
 })
 

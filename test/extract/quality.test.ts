@@ -44,6 +44,13 @@ describe('damaged text is not', () => {
     const codes = english.replace(/\S/g, (c) => String.fromCharCode(c.charCodeAt(0) - 29))
     expect(faultOfLayer(textQuality(codes))).toBeDefined()
   })
+  // docling#2963, #3081, #2170
+  test.each([
+    ['names of glyphs', english.replace(/[a-z]/g, (c) => `/g${c.charCodeAt(0)} `)],
+    ['codes in brackets', english.replace(/[a-z]/g, (c) => `(cid:${c.charCodeAt(0)})`)],
+  ])('%s for letters', (_, written) => {
+    expect(faultOfLayer(textQuality(written))).toBeDefined()
+  })
   test('letters apart', () => {
     expect(faultOfLayer(textQuality([...english].join(' ')))).toBe('letters apart')
   })

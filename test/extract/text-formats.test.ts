@@ -105,6 +105,21 @@ test('entities of a DTD are not expanded', async () => {
   expect(await text(bomb)).not.toMatch(/haha|root:/)
 })
 
+// officeParser: such a number was thrown as a RangeError.
+test.each([
+  ['a.html', '<p>one &#999999999; &#x110000; &#xD800; two</p>', 'one \ufffd \ufffd \ufffd two'],
+  [
+    'a.svg',
+    '<svg xmlns="http://www.w3.org/2000/svg"><text>one &#999999999; two</text></svg>',
+    'one \ufffd two\n',
+  ],
+  ['a.rtf', '{\\rtf1 one\\u99999999999? \\u-99999999999? two}', /^one.*two\n$/],
+])('characters beyond Unicode in %s cost nothing beside them', async (name, written, expected) => {
+  expect(await text(written, name)).toEqual(
+    typeof expected === 'string' ? expected : expect.stringMatching(expected),
+  )
+})
+
 test('deep XML is cut, not followed for ever', async () => {
   const outcome = await read(`<?xml version="1.0"?><a>first${'<a>'.repeat(5_000)}`)
   expect(outcome).toMatchObject({ kind: 'text', cutBy: 'xml-depth' })

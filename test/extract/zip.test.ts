@@ -79,7 +79,48 @@ describe('reads the members of', () => {
     expect(read['two.txt']?.length).toBeGreaterThan(10_000)
   })
 
-  test('an archive that one reader refuses for padding in its extra fields', async () => {
+  // Stuk/jszip#543, #511: what stands in an extra field is padded, or no field at all
+  test.each([
+    ['a field of padding', Buffer.from([0x35, 0xd9, 6, 0, 4, 0, 0, 0, 0, 0]), undefined],
+    ['three bytes that are no field', Buffer.alloc(3), undefined],
+    [
+      'a field that claims more than there is',
+      Buffer.from([0x0a, 0, 0x40, 0, 1, 2]),
+      'the archive has no readable directory',
+    ],
+  ])('an archive whose extra fields hold %s', async (_, extra, problem) => {
+    const bytes = await archive(TWO)
+    /** Puts the extra field behind the name of each header, and moves the offsets. */
+    const heads: Buffer[] = []
+    const rows: Buffer[] = []
+    let offset = 0
+    for (let at = 0; bytes.readUInt32LE(at) === 0x04034b50;) {
+      const behind = at + 30 + bytes.readUInt16LE(at + 26)
+      const end = behind + bytes.readUInt32LE(at + 18)
+      const head = Buffer.from(bytes.subarray(at, behind))
+      head.writeUInt16LE(extra.length, 28)
+      heads.push(head, extra, bytes.subarray(behind, end))
+      at = end
+    }
+    for (let at = bytes.indexOf('PK\x01\x02'); bytes.readUInt32LE(at) === 0x02014b50;) {
+      const end = at + 46 + bytes.readUInt16LE(at + 28)
+      const row = Buffer.from(bytes.subarray(at, end))
+      row.writeUInt16LE(extra.length, 30)
+      row.writeUInt32LE(offset, 42)
+      offset += 30 + bytes.readUInt16LE(at + 28) + extra.length + bytes.readUInt32LE(at + 20)
+      rows.push(row, extra)
+      at = end
+    }
+    const directory = Buffer.concat(rows)
+    const end = Buffer.from(bytes.subarray(bytes.indexOf('PK\x05\x06')))
+    end.writeUInt32LE(directory.length, 12)
+    end.writeUInt32LE(offset, 16)
+    const zip = await openZip(Buffer.concat([...heads, directory, end]), 100)
+    expect(await texts(zip)).toEqual(TWO)
+    expect(zip.problem).toBe(problem)
+  })
+
+  test('an archive whose directory claims a comment that reaches over its end', async () => {
     const bytes = await archive({ 'one.txt': 'first' })
     const central = bytes.indexOf('PK\x01\x02')
     // a stored comment length that reaches over the end: the strict reader gives up, the members are there
@@ -147,6 +188,21 @@ describe('the byte limit', () => {
     await inflateAll(entry, shared)
     await expect(inflateAll(entry, shared)).rejects.toMatchObject({ by: 'archive-bytes' })
   })
+})
+
+// python/cpython PR#110016: refusing them lost sound archives
+test('two members that share their bytes are both read', async () => {
+  const bytes = await archive({ 'one.txt': 'shared' })
+  const [central, end] = [bytes.indexOf('PK\x01\x02'), bytes.indexOf('PK\x05\x06')]
+  const row = bytes.subarray(central, end)
+  const other = Buffer.from(row)
+  other.write('two.txt', 46)
+  const tail = Buffer.from(bytes.subarray(end))
+  tail.writeUInt16LE(2, 8)
+  tail.writeUInt16LE(2, 10)
+  tail.writeUInt32LE(row.length * 2, 12)
+  const zip = await openZip(Buffer.concat([bytes.subarray(0, end), other, tail]), 100)
+  expect(await texts(zip)).toEqual({ 'one.txt': 'shared', 'two.txt': 'shared' })
 })
 
 test('fifty thousand members are listed up to the limit', async () => {

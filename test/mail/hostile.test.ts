@@ -187,6 +187,29 @@ test.each(CASES)('%s', { timeout: 30_000 }, async (_, make, check) => {
   check?.(message)
 })
 
+// nodemailer/mailparser#263: a message inside whose closing boundary is wrong was waited for without end.
+test.each([
+  ['is that of nobody', '--wrong--'],
+  ['is that of the mail around it', '--outer--'],
+  ['is missing', ''],
+])(
+  'a mail with a message inside whose closing boundary %s is read to its end',
+  async (_, close) => {
+    const inside =
+      'Subject: inside\r\nContent-Type: multipart/mixed; boundary=inner\r\n\r\n' +
+      `--inner\r\n\r\nthe inner text\r\n${close}\r\n`
+    const written =
+      `--outer\r\n\r\nthe outer text\r\n--outer\r\nContent-Type: message/rfc822\r\n\r\n${inside}` +
+      '--outer\r\nContent-Type: text/plain; name=last.txt\r\nContent-Disposition: attachment\r\n\r\nthe last part\r\n--outer--\r\n'
+    const bytes = Buffer.from(typed('multipart/mixed; boundary=outer', written))
+    const message = await parseMessage(bytes, { limits: DEFAULT_LIMITS, want: 'all' })
+    expect(message.body).toBe('the outer text')
+    const said = message.parts.map((part) => Buffer.from(part.bytes ?? []).toString())
+    expect(said[0]).toContain('the inner text')
+    if (close !== '--outer--') expect(said[1]?.trim()).toBe('the last part')
+  },
+)
+
 test('a mail over messageBytes is read up to there and says so', async () => {
   const limits = { ...DEFAULT_LIMITS, messageBytes: 1000 }
   const message = await parseMessage(Buffer.from(body(times('word ', 1000))), { limits })

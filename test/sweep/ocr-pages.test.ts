@@ -45,5 +45,12 @@ test('a raised limit of pages goes on from the next page, and leaves those that 
   expect(facts()).toEqual({ state: 'ok', cut_by: null, ocr_pages: 2 })
   expect((await second.search('albatross')).hits).toHaveLength(1)
   expect((await second.search('invoice')).hits).toHaveLength(1)
+
+  // xberg-io/xberg#495: by force each page is recognised again, whatever was kept.
+  await second.reExtract({ states: ['ok'] })
+  await second.sweep()
+  expect(facts()).toEqual({ state: 'ok', cut_by: null, ocr_pages: 2 })
+  expect((await second.search('albatross')).hits).toHaveLength(0)
+  expect((await second.search('invoice')).hits).toHaveLength(1)
   await second.close()
 }, 120_000)

@@ -278,10 +278,13 @@ test('attachments switched on later are all read then', async () => {
   expect(await find('apricots')).toEqual(['Later'])
 })
 
-test('states: too large, locked by nothing, unknown, lying names', async () => {
+// nextcloud/fulltextsearch#234: one locked document ended the whole index
+test('states: too large, locked, unknown, lying names', async () => {
+  const locked = new URL('../fixtures/pdf/locked.pdf', import.meta.url)
   vault.write('cur/1.host:2,S', {
     subject: 'Kinds',
     attachments: {
+      'locked.pdf': readFileSync(locked),
       'large.txt': 'x'.repeat(5_000),
       'letter.docx': 'a text that calls itself a document',
       'blob.xyz': Buffer.from([0, 1, 2, 3, 250, 251, 252, 0, 9, 8, 7, 0]),
@@ -291,11 +294,12 @@ test('states: too large, locked by nothing, unknown, lying names', async () => {
   await mail.sweep()
   const [explained] = await mail.explain('cur/1.host:2,S')
   expect(explained?.parts.map(({ name, state }) => [name, state])).toEqual([
+    ['locked.pdf', 'locked'],
     ['large.txt', 'too-large'],
     ['letter.docx', 'ok'],
     ['blob.xyz', 'unsupported'],
   ])
-  expect(explained?.parts[0]?.next).toBe('read again when the limits change')
+  expect(explained?.parts[1]?.next).toBe('read again when the limits change')
   expect(await find('calls itself')).toEqual(['Kinds'])
 
   await open({ limits: { partBytes: 6_000 } })
