@@ -8,13 +8,24 @@ import { DOCX } from './fixtures/docx.js'
 import { ENCRYPTED } from './fixtures/encrypted.js'
 import { EPUB } from './fixtures/epub.js'
 import { OPENDOCUMENT } from './fixtures/opendocument.js'
+import { OPENOFFICE_1 } from './fixtures/openoffice-1.js'
 import { OTHERS } from './fixtures/others.js'
 import { PPTX } from './fixtures/pptx.js'
 import { XLSB } from './fixtures/xlsb.js'
 import { XLSX } from './fixtures/xlsx.js'
 
 const FOLDER = new URL('../test/fixtures/', import.meta.url)
-const ALL = [...DOCX, ...XLSX, ...XLSB, ...PPTX, ...OPENDOCUMENT, ...EPUB, ...ENCRYPTED, ...OTHERS]
+const ALL = [
+  ...DOCX,
+  ...XLSX,
+  ...XLSB,
+  ...PPTX,
+  ...OPENDOCUMENT,
+  ...OPENOFFICE_1,
+  ...EPUB,
+  ...ENCRYPTED,
+  ...OTHERS,
+]
 
 mkdirSync(new URL('office/', FOLDER), { recursive: true })
 const lines = ['fixture\tlane\texpect\tmade by\twhy it exists']

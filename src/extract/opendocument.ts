@@ -3,7 +3,8 @@
  * XML file. Pages are sheets and slides. Deleted text, phonetic guides and the prompts of masters stay out;
  * notes and comments follow their paragraph.
  *
- * Format: OASIS OpenDocument 1.3, parts 2 (packages) and 3 (schema).
+ * Format: OASIS OpenDocument 1.3, parts 2 (packages) and 3 (schema); its forerunner, the XML format of
+ * OpenOffice.org 1, whose elements are nearly the same.
  */
 import { posix } from 'node:path'
 import { Declined, type Context, type Extractor, type Facts, type Source } from './extractor.js'
@@ -18,11 +19,19 @@ import { scanBytes, scanEntry, type XmlHandler } from './xml.js'
 
 const PREFIX = 'application/vnd.oasis.opendocument.'
 const KINDS = ['text', 'spreadsheet', 'presentation', 'graphics'] as const
+const FORERUNNER = 'application/vnd.sun.xml.'
+const FORERUNNERS: Record<string, OpenDocumentKind> = {
+  writer: 'text',
+  calc: 'spreadsheet',
+  impress: 'presentation',
+  draw: 'graphics',
+  math: 'text',
+}
 
 export const opendocument: Extractor = {
   name: 'opendocument',
-  version: 3,
-  title: 'OpenDocument (odt, ods, odp, odg, their templates and flat forms)',
+  version: 4,
+  title: 'OpenDocument (odt, ods, odp, odg, their templates and flat forms), OpenOffice.org 1',
   types: [
     ...KINDS.flatMap((kind) => [
       PREFIX + kind,
@@ -30,9 +39,17 @@ export const opendocument: Extractor = {
       `${PREFIX}${kind}-flat-xml`,
     ]),
     `${PREFIX}text-master`,
+    `${PREFIX}text-master-template`,
     `${PREFIX}text-web`,
     `${PREFIX}chart`,
+    `${PREFIX}chart-template`,
     `${PREFIX}formula`,
+    `${PREFIX}formula-template`,
+    ...Object.keys(FORERUNNERS).flatMap((kind) => [
+      FORERUNNER + kind,
+      `${FORERUNNER}${kind}.template`,
+    ]),
+    `${FORERUNNER}writer.global`,
   ],
   extensions: [
     'odt',
@@ -44,10 +61,19 @@ export const opendocument: Extractor = {
     'otp',
     'otg',
     'odm',
+    'odf',
     'fodt',
     'fods',
     'fodp',
     'fodg',
+    'sxw',
+    'sxc',
+    'sxi',
+    'sxd',
+    'stw',
+    'stc',
+    'sti',
+    'std',
   ],
   lane: 'text',
   extract: (source, sink, context) =>
@@ -57,6 +83,8 @@ export const opendocument: Extractor = {
 }
 
 function kindOf(type: string): OpenDocumentKind {
+  if (type.startsWith(FORERUNNER))
+    return FORERUNNERS[type.slice(FORERUNNER.length).replace(/\..*/, '')] ?? 'text'
   return KINDS.find((kind) => type.startsWith(PREFIX + kind)) ?? 'text'
 }
 
@@ -82,13 +110,16 @@ async function readPackage(source: Source, sink: TextSink, context: Context): Pr
   const meta = new MetaHandler()
   await scan('meta.xml', meta)
   const styles = new StylesHandler(kind)
-  if (kind === 'text' || kind === 'spreadsheet') await scan('styles.xml', styles)
+  await scan('styles.xml', styles)
   if (kind !== 'text') meta.write(sink)
   for (const header of styles.headers) sink.line(header)
 
   const links = new Set<string>()
   const read = async (folder: string, flow: Flow, depth: number): Promise<void> => {
-    const content = new ContentHandler(depth === 0 ? kind : 'embedded', flow, sink, context)
+    const content =
+      depth === 0
+        ? new ContentHandler(kind, flow, sink, context, styles.masters)
+        : new ContentHandler('embedded', flow, sink, context)
     try {
       await scan(folder + 'content.xml', content, async () => {
         for (const { href } of content.takeObjects()) {
@@ -139,10 +170,10 @@ async function readFlat(source: Source, sink: TextSink, context: Context): Promi
   const meta = new MetaHandler()
   scanBytes(source.bytes, depthMax, meta)
   const styles = new StylesHandler(kind)
-  if (kind === 'text' || kind === 'spreadsheet') scanBytes(source.bytes, depthMax, styles)
+  scanBytes(source.bytes, depthMax, styles)
   if (kind !== 'text') meta.write(sink)
   for (const header of styles.headers) sink.line(header)
-  const content = new ContentHandler(kind, new Flow(sink), sink, context)
+  const content = new ContentHandler(kind, new Flow(sink), sink, context, styles.masters)
   let fault: string | undefined
   try {
     fault = scanBytes(source.bytes, depthMax, content)

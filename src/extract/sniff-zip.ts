@@ -93,6 +93,9 @@ const OFFICE_FOLDERS: ReadonlyArray<readonly [RegExp, string]> = [
 const BY_MIMETYPE =
   /^application\/(vnd\.oasis\.opendocument\.|vnd\.sun\.xml\.|vnd\.adobe\.|epub\+zip$|hwp\+zip$|x-krita$)[\w.+-]*$/
 
+const OPENDOCUMENT_KIND =
+  /^(?:text|spreadsheet|presentation|graphics|chart|formula|image|text-master|text-web|database|base)(?:-template)?$/
+
 /** Members whose presence alone names the file. Looked at after Office and `mimetype`. */
 const BY_MEMBER: ReadonlyArray<readonly [RegExp, string]> = [
   [/^AndroidManifest\.xml$/, 'application/vnd.android.package-archive'],
@@ -122,7 +125,8 @@ export function zipType(bytes: Buffer, name = ''): string {
     if (type) return type
   }
   const mimetype = read('mimetype')?.trim().toLowerCase()
-  if (mimetype && BY_MIMETYPE.test(mimetype)) return mimetype.slice(0, 120)
+  if (mimetype && BY_MIMETYPE.test(mimetype))
+    return members.has('content.xml') ? openDocumentType(mimetype) : mimetype.slice(0, 120)
   if (members.has('content.xml') && members.has('META-INF/manifest.xml')) {
     const root =
       /full-path="\/"[^>]*?media-type="([^"]+)"|media-type="([^"]+)"[^>]*?full-path="\/"/.exec(
@@ -147,6 +151,20 @@ export function zipType(bytes: Buffer, name = ''): string {
     if (names.some((one) => pattern.test(one)))
       return type.startsWith('application/vnd.apple.') ? iworkType(type, name) : type
   return 'application/zip'
+}
+
+/** A misspelt type of OpenDocument as the nearest one there is; its content is the same. */
+function openDocumentType(mimetype: string): string {
+  const [, kind] = /^application\/vnd\.oasis\.opendocument\.([\w-]+)/.exec(mimetype) ?? []
+  if (kind === undefined || OPENDOCUMENT_KIND.test(kind)) return mimetype.slice(0, 120)
+  const near = /draw|graphic/.test(kind)
+    ? 'graphics'
+    : /slide|present|impress/.test(kind)
+      ? 'presentation'
+      : /sheet|calc|table/.test(kind)
+        ? 'spreadsheet'
+        : 'text'
+  return `application/vnd.oasis.opendocument.${near}`
 }
 
 /** Numbers and Pages hold the same members; the name breaks the tie. */

@@ -8,9 +8,18 @@ import { LABEL } from './marks.js'
 /** Kinds by media type; the first row whose pattern matches. */
 const KINDS: ReadonlyArray<readonly [RegExp, readonly string[]]> = [
   [/^application\/pdf$/, ['pdf', 'document']],
-  [/wordprocessingml|msword|ms-word|opendocument\.text|\/rtf$|wordperfect/, ['word', 'document']],
-  [/spreadsheetml|ms-excel|opendocument\.spreadsheet|\/csv$|tab-separated/, ['sheet', 'document']],
-  [/presentationml|ms-powerpoint|opendocument\.presentation/, ['slides', 'document']],
+  [
+    /wordprocessingml|msword|ms-word|opendocument\.text|sun\.xml\.writer|\/rtf$|wordperfect/,
+    ['word', 'document'],
+  ],
+  [
+    /spreadsheetml|ms-excel|opendocument\.spreadsheet|sun\.xml\.calc|\/csv$|tab-separated/,
+    ['sheet', 'document'],
+  ],
+  [
+    /presentationml|ms-powerpoint|opendocument\.presentation|sun\.xml\.impress/,
+    ['slides', 'document'],
+  ],
   [/epub/, ['book', 'document']],
   [/^image\//, ['image']],
   [/^audio\//, ['audio']],

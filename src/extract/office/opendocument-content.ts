@@ -7,6 +7,7 @@ import { isGivenName, NAMES_MAX, writeNames } from './defined-names.js'
 import { alternativeText } from './drawing.js'
 import { EquationReader } from './equation.js'
 import { Flow } from './flow.js'
+import { FormReader } from './opendocument-forms.js'
 import { inReadingOrder } from './reading-order.js'
 import { SHAPES_MAX, type Shape } from './shapes.js'
 
@@ -18,7 +19,8 @@ const SKIPPED = new Set([
   'tracked-changes',
   'ruby-text',
   'note-citation',
-  'forms',
+  'footnote-citation',
+  'endnote-citation',
   'scripts',
   'event-listeners',
   'font-face-decls',
@@ -26,7 +28,6 @@ const SKIPPED = new Set([
   'styles',
   'master-styles',
   'settings',
-  'meta',
   'content-validations',
   'calculation-settings',
   'database-ranges',
@@ -34,7 +35,6 @@ const SKIPPED = new Set([
   'dde-links',
   'dde-connection-decls',
   'scenario',
-  'hidden-text',
   'hidden-paragraph',
   'table-of-content-source',
   'illustration-index-source',
@@ -43,12 +43,9 @@ const SKIPPED = new Set([
   'user-index-source',
   'alphabetical-index-source',
   'bibliography-source',
-  'creator-initials',
-  'sender-initials',
   'annotation-xml',
   'number',
   'page-thumbnail',
-  'placeholder',
   'table-source',
   'label-ranges',
   'consolidation',
@@ -76,12 +73,20 @@ const TEXT_SHAPES = new Set([
 /** Shapes that can stand directly on a page. */
 const SHAPES = new Set([...TEXT_SHAPES, 'frame', 'g', 'control', 'a'])
 
+/** Kinds of document by the element in which their content stands. */
+const KIND_OF_BODY: Record<string, OpenDocumentKind> = {
+  text: 'text',
+  spreadsheet: 'spreadsheet',
+  presentation: 'presentation',
+  drawing: 'graphics',
+}
+
 export class ContentHandler implements XmlHandler {
   readonly pictures: string[] = []
   /** Pictures that stand in the document as base64, without line ends: those of the flat forms. */
   readonly picturesInText: string[] = []
   readonly links: string[] = []
-  readonly #kind: OpenDocumentKind
+  #kind: OpenDocumentKind
   readonly #sink: TextSink
   readonly #context: Context
   readonly #outer: Flow
@@ -91,6 +96,10 @@ export class ContentHandler implements XmlHandler {
   #paragraphs = 0
   readonly #around: Box[] = []
   #pageNumber = 0
+  /** Name of the open page's master, lines that each master draws, and those that a page showed already. */
+  #master: string | undefined
+  readonly #masters: ReadonlyMap<string, readonly string[]>
+  readonly #drawn = new Set<string>()
   /** Shapes of the open page; undefined outside of one. */
   #shapes: Shape[] | undefined
   #notes: string[][] = []
@@ -114,8 +123,18 @@ export class ContentHandler implements XmlHandler {
   /** Base64 of the picture that is open. */
   #base64: string[] | undefined
   #equation: EquationReader | undefined
+  readonly #forms = new FormReader()
+  #inForms = false
 
-  constructor(kind: OpenDocumentKind, flow: Flow, sink: TextSink, context: Context) {
+  /** @param masters lines that each master page draws beside its placeholders; written behind the first page that shows them */
+  constructor(
+    kind: OpenDocumentKind,
+    flow: Flow,
+    sink: TextSink,
+    context: Context,
+    masters: ReadonlyMap<string, readonly string[]> = new Map(),
+  ) {
+    this.#masters = masters
     this.#kind = kind
     this.#flow = flow
     this.#outer = flow
@@ -132,6 +151,7 @@ export class ContentHandler implements XmlHandler {
 
   open(name: string, xml: XmlScanner): void {
     if (this.#equation) return this.#equation.open(name, xml)
+    if (this.#inForms) return this.#forms.open(name, xml)
     switch (name) {
       case 'math':
         this.#equation = new EquationReader()
@@ -145,17 +165,38 @@ export class ContentHandler implements XmlHandler {
       case 's':
         return this.#write(' '.repeat(Math.min(Number(xml.attribute('c')) || 1, 100)))
       case 'tab':
+      case 'tab-stop':
         return this.#write('\t')
       case 'line-break':
         return this.#cell ? this.#write(' ') : this.#flow.newline()
       case 'text-box':
-      case 'note-body':
+        this.#openUnframed(name, xml)
         return this.#enterBox()
+      case 'note-body':
+      case 'footnote-body':
+      case 'endnote-body':
+        return this.#enterBox()
+      case 'hidden-text':
+        return this.#write(xml.attribute('string-value') ?? '')
+      case 'page-number':
+      case 'page-name':
+        // number and name of a slide are drawn, and what stands here is a placeholder
+        if (this.#shapes) xml.skip()
+        return
+      case 'forms':
+        this.#inForms = true
+        return
+      case 'meta':
+        // text:meta is a piece of a sentence
+        if (xml.parent.startsWith('document')) xml.skip()
+        return
       case 'annotation':
         if (this.#kind === 'spreadsheet' && this.#cell) this.#comment = ''
         else this.#enterBox()
         return
       case 'creator':
+      case 'creator-initials':
+      case 'sender-initials':
       case 'date':
         if (xml.parent === 'annotation') xml.skip()
         return
@@ -175,10 +216,12 @@ export class ContentHandler implements XmlHandler {
         return this.#name(xml.attribute('name') ?? '')
       case 'footer-decl':
       case 'header-decl':
+      case 'date-time-decl':
         this.#margin = ''
         return
       case 'page':
-        if (xml.parent === 'presentation' || xml.parent === 'drawing') this.#openPage()
+        if (xml.parent === 'presentation' || xml.parent === 'drawing' || xml.parent === 'body')
+          this.#openPage(xml.attribute('master-page-name'))
         return
       case 'notes':
         this.#inNotes = true
@@ -187,6 +230,7 @@ export class ContentHandler implements XmlHandler {
         this.#inChart = true
         return
       case 'image':
+        this.#openUnframed(name, xml)
         this.#picture(xml.attribute('href'))
         return
       case 'binary-data':
@@ -195,17 +239,21 @@ export class ContentHandler implements XmlHandler {
         return
       case 'object':
       case 'object-ole': {
+        this.#openUnframed(name, xml)
         this.#hasObject = true
-        const href = xml.attribute('href')
-        if (href && !href.includes('://')) this.#objects.push({ href: href.replace(/^\.\//, '') })
+        const member = memberOf(xml.attribute('href'))
+        if (member !== undefined) this.#objects.push({ href: member })
         return
       }
       default:
         if (SKIPPED.has(name)) return xml.skip()
+        if (xml.parent === 'body' && this.#kind !== 'embedded')
+          this.#kind = KIND_OF_BODY[name] ?? this.#kind
         if (name === 'frame') this.#hasObject = false
         if (name === 'a') this.#link(xml.attribute('href'))
         if (SHAPES.has(name)) this.#openShape(name, xml)
         if (TEXT_SHAPES.has(name)) this.#enterBox()
+        if (name === 'control') this.#writeControl(this.#forms.of(xml.attribute('control')))
     }
   }
 
@@ -213,6 +261,11 @@ export class ContentHandler implements XmlHandler {
     if (this.#equation) {
       this.#equation.close(name)
       if (name === 'math') this.#closeEquation(this.#equation)
+      return
+    }
+    if (this.#inForms) {
+      if (name === 'forms') this.#inForms = false
+      else this.#forms.close()
       return
     }
     switch (name) {
@@ -226,7 +279,15 @@ export class ContentHandler implements XmlHandler {
         if (this.#objects.length > 0 && !this.#flow.isInBox) xml.pause()
         return
       case 'text-box':
+        this.#leaveBox()
+        return this.#closeUnframed(name, xml)
+      case 'image':
+      case 'object':
+      case 'object-ole':
+        return this.#closeUnframed(name, xml)
       case 'note-body':
+      case 'footnote-body':
+      case 'endnote-body':
         return this.#leaveBox()
       case 'annotation':
         if (this.#comment === undefined) return this.#leaveBox()
@@ -255,6 +316,7 @@ export class ContentHandler implements XmlHandler {
         return
       case 'footer-decl':
       case 'header-decl':
+      case 'date-time-decl':
         if (this.#margin?.trim()) this.#margins.add(this.#margin.replace(/\s+/g, ' ').trim())
         this.#margin = undefined
         return
@@ -319,7 +381,8 @@ export class ContentHandler implements XmlHandler {
   }
 
   #openTable(xml: XmlScanner): void {
-    if (this.#kind !== 'spreadsheet' || xml.parent !== 'spreadsheet') return
+    if (this.#kind !== 'spreadsheet' || !(xml.parent === 'spreadsheet' || xml.parent === 'body'))
+      return
     this.#flow.end()
     this.#sink.page(++this.#pageNumber)
     const title = xml.attribute('name') ?? ''
@@ -339,11 +402,12 @@ export class ContentHandler implements XmlHandler {
     }
   }
 
-  #openPage(): void {
+  #openPage(master: string | undefined): void {
     this.#flow.end()
     this.#sink.page(++this.#pageNumber)
     this.#shapes = []
     this.#notes = []
+    this.#master = master
   }
 
   #closePage(): void {
@@ -356,6 +420,20 @@ export class ContentHandler implements XmlHandler {
     }
     inReadingOrder(shapes).forEach(write)
     for (const note of this.#notes) this.#sink.write(note.join(''))
+    for (const line of this.#masters.get(this.#master ?? '') ?? [])
+      if (!this.#drawn.has(line)) {
+        this.#drawn.add(line)
+        this.#sink.line(line)
+      }
+  }
+
+  /** In OpenOffice.org 1 these stand on the page without a frame. */
+  #openUnframed(name: string, xml: XmlScanner): void {
+    if (xml.parent !== 'frame') this.#openShape(name, xml)
+  }
+
+  #closeUnframed(name: string, xml: XmlScanner): void {
+    if (xml.parent !== 'frame') this.#closeShape(name, xml)
   }
 
   #openShape(name: string, xml: XmlScanner): void {
@@ -410,8 +488,20 @@ export class ContentHandler implements XmlHandler {
     else this.#flow.behind(text)
   }
 
+  #writeControl(texts: readonly string[]): void {
+    if (texts.length === 0) return
+    if (this.#cell) return void this.#comments.push(...texts)
+    this.#enterBox()
+    for (const text of texts) {
+      this.#flow.text(text)
+      this.#flow.newline()
+    }
+    this.#leaveBox()
+  }
+
   #picture(href: string | undefined): void {
-    if (href && !href.includes('://')) this.pictures.push(href.replace(/^\.\//, ''))
+    const member = memberOf(href)
+    if (member !== undefined) this.pictures.push(member)
   }
 
   #link(href: string | undefined): void {
@@ -472,6 +562,11 @@ function duration(value: string): string {
         .map((part) => part.padStart(2, '0'))
         .join(':')
     : ''
+}
+
+/** A target inside the package as a member's name; OpenOffice.org 1 writes `#Pictures/…` and `#./Object 1`. */
+function memberOf(href: string | undefined): string | undefined {
+  return href && !href.includes('://') ? href.replace(/^#?(?:\.\/)?/, '') : undefined
 }
 
 const MILLIMETRES: Record<string, number> = {

@@ -25,7 +25,9 @@ export class MetaHandler implements XmlHandler {
 
   open(name: string, xml: XmlScanner): void {
     if (name === 'meta' || name.startsWith('document')) return
-    if (xml.parent !== 'meta') xml.skip()
+    // OpenOffice.org 1 puts its keywords into an element of their own
+    if (name === 'keywords') return
+    if (xml.parent !== 'meta' && xml.parent !== 'keywords') xml.skip()
     else if (name === 'user-defined' && (xml.attribute('value-type') ?? 'string') !== 'string')
       xml.skip()
     else if (PROPERTIES.includes(name)) {
@@ -64,30 +66,40 @@ export class MetaHandler implements XmlHandler {
 const PAGE_FIELDS = new Set([
   'page-number',
   'page-count',
+  'page-name',
   'sheet-name',
   'date',
   'time',
   'file-name',
 ])
 
-/** Collects the headers and footers of `office:master-styles`, each distinct text once. */
+/**
+ * Collects from `office:master-styles` the headers and footers of pages, each distinct text once, and what the
+ * masters of slides draw beside their placeholders.
+ */
 export class StylesHandler implements XmlHandler {
   readonly headers = new Set<string>()
   readonly footers = new Set<string>()
-  readonly #isSpreadsheet: boolean
+  /** Lines on the masters of slides by the masters' names. */
+  readonly masters = new Map<string, string[]>()
+  readonly #kind: OpenDocumentKind
   #chunks: string[] = []
   #flow = new Flow({ write: (text) => this.#chunks.push(text) })
-  /** Open header or footer. */
+  /** Open header, footer or master of slides. */
   #margin = ''
+  #master = ''
   #isText = 0
 
   constructor(kind: OpenDocumentKind) {
-    this.#isSpreadsheet = kind === 'spreadsheet'
+    this.#kind = kind
   }
 
   open(name: string, xml: XmlScanner): void {
     if (this.#margin === '') {
-      if (
+      if (name === 'master-page') {
+        this.#master = xml.attribute('name') ?? ''
+        if (this.#hasSlides) this.#margin = name
+      } else if (
         /^(?:header|footer)(?:-left|-right|-first)?$/.test(name) &&
         xml.parent === 'master-page'
       ) {
@@ -102,10 +114,13 @@ export class StylesHandler implements XmlHandler {
       return
     }
     if (name === 'p' || name === 'h') this.#isText++
-    else if (name === 'tab') this.#flow.text('\t')
+    else if (name === 'tab' || name === 'tab-stop') this.#flow.text('\t')
     else if (name === 's') this.#flow.text(' ')
     else if (name === 'line-break') this.#flow.newline()
-    else if (name === 'tracked-changes' || (this.#isSpreadsheet && PAGE_FIELDS.has(name)))
+    else if (name === 'tracked-changes' || (this.#kind !== 'text' && PAGE_FIELDS.has(name)))
+      xml.skip()
+    else if (this.#hasSlides && (name === 'notes' || xml.attribute('class') !== undefined))
+      // what slides fill in themselves
       xml.skip()
   }
 
@@ -118,14 +133,27 @@ export class StylesHandler implements XmlHandler {
       this.#flow.end()
       const text = this.#chunks.join('').trim()
       this.#chunks.length = 0
-      const isBare = this.#isSpreadsheet && /^(?:\W*|page|seite|pagina|\W)+$/i.test(text)
-      if (text !== '' && !isBare)
-        (name.startsWith('header') ? this.headers : this.footers).add(text)
+      this.#keep(name, text)
       this.#margin = ''
     }
   }
 
   text(text: string): void {
     if (this.#margin !== '' && this.#isText > 0) this.#flow.text(text.replace(/[ \t\r\n]+/g, ' '))
+  }
+
+  #keep(name: string, text: string): void {
+    if (this.#hasSlides)
+      this.masters.set(
+        this.#master,
+        text.split('\n').filter((line) => /[\p{L}\p{N}]/u.test(line)),
+      )
+    else if (text === '') return
+    else if (this.#kind !== 'spreadsheet' || !/^(?:\W*|page|seite|pagina|\W)+$/i.test(text))
+      (name.startsWith('header') ? this.headers : this.footers).add(text)
+  }
+
+  get #hasSlides(): boolean {
+    return this.#kind === 'presentation' || this.#kind === 'graphics'
   }
 }
