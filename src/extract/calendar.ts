@@ -8,7 +8,7 @@ import type { Extractor } from './extractor.js'
 
 export const calendar: Extractor = {
   name: 'calendar',
-  version: 2,
+  version: 3,
   title: 'Appointments and address cards (ics, vcf)',
   types: ['text/calendar', 'text/vcard'],
   extensions: ['ics', 'vcf'],
@@ -16,7 +16,7 @@ export const calendar: Extractor = {
   async extract({ bytes, charset }, sink, { budget }) {
     const { decodeText } = await import('../mail/charset.js')
     const { htmlText } = await import('../mail/html.js')
-    const { wideEncoding } = await import('./sniff-text.js')
+    const { wideEncoding } = await import('../mail/wide.js')
     let file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     if (wideEncoding(file)) file = Buffer.from(decodeText(file).text, 'utf8')
     // lines are folded between bytes, also inside a character, so they are joined before decoding

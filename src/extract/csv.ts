@@ -7,7 +7,7 @@ import type { Extractor } from './extractor.js'
 
 export const csv: Extractor = {
   name: 'csv',
-  version: 1,
+  version: 2,
   title: 'Tables as text (csv, tsv)',
   types: ['text/csv', 'text/tab-separated-values'],
   extensions: ['csv', 'tsv'],

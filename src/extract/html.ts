@@ -7,7 +7,7 @@ import { equationsOf } from './office/equation.js'
 
 export const html: Extractor = {
   name: 'html',
-  version: 2,
+  version: 3,
   title: 'Web pages (html, xhtml)',
   types: ['text/html', 'application/xhtml+xml'],
   extensions: ['html', 'htm', 'xhtml'],

@@ -11,7 +11,7 @@ import type { TextSink } from './sink.js'
 
 export const mail: Extractor = {
   name: 'mail',
-  version: 2,
+  version: 3,
   title: 'Messages and saved pages (eml, mht)',
   types: ['message/rfc822', 'multipart/related'],
   extensions: ['eml', 'mht', 'mhtml'],
@@ -21,7 +21,7 @@ export const mail: Extractor = {
 
 export const mbox: Extractor = {
   name: 'mbox',
-  version: 3,
+  version: 4,
   title: 'Mailboxes (mbox)',
   types: ['application/mbox'],
   extensions: ['mbox'],

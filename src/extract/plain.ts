@@ -8,7 +8,7 @@ import type { Extractor } from './extractor.js'
 
 export const plain: Extractor = {
   name: 'plain',
-  version: 1,
+  version: 2,
   title: 'Plain text, Markdown, JSON, logs and source code in any encoding',
   types: [
     'text/plain',

@@ -5,6 +5,8 @@
  * mail/charset.ts, once a reader needs the whole text.
  */
 
+import { isOddControl, wideEncoding, type WideEncoding } from '../mail/wide.js'
+
 /** Bytes looked at, at the start and again in the middle. */
 const SAMPLE = 65_536
 
@@ -19,40 +21,6 @@ export function textBeginning(bytes: Buffer): string | undefined {
   if (bytes.length > 2 * SAMPLE && !fewControls(bytes.subarray(middle, middle + SAMPLE)))
     return undefined
   return head.toString('latin1')
-}
-
-export type WideEncoding = 'utf-16le' | 'utf-16be' | 'utf-32le' | 'utf-32be'
-
-/**
- * UTF-16 or UTF-32 by byte order mark, or by where the zero bytes stand.
- *
- * @returns undefined for one-byte and multi-byte encodings and for binary
- */
-export function wideEncoding(bytes: Uint8Array): WideEncoding | undefined {
-  const [a, b, c, d] = bytes
-  if (a === 0xff && b === 0xfe) return c === 0 && d === 0 ? 'utf-32le' : 'utf-16le'
-  if (a === 0xfe && b === 0xff) return 'utf-16be'
-  if (a === 0 && b === 0 && c === 0xfe && d === 0xff) return 'utf-32be'
-  const length = Math.min(bytes.length, 4_096) & ~3
-  if (length < 4) return undefined
-  const zeros = [0, 0, 0, 0]
-  for (let i = 0; i < length; i++) if (bytes[i] === 0) zeros[i & 3] = (zeros[i & 3] as number) + 1
-  const share = (nth: number): number => (4 * (zeros[nth] as number)) / length
-  if (share(0) === 0 && share(2) > 0.95 && share(3) > 0.95 && share(1) > 0.5) return 'utf-32le'
-  if (share(3) === 0 && share(0) > 0.95 && share(1) > 0.95 && share(2) > 0.5) return 'utf-32be'
-  const even = (share(0) + share(2)) / 2
-  const odd = (share(1) + share(3)) / 2
-  if (odd > 0.4 && even < 0.02 && readable(bytes, length, 1)) return 'utf-16le'
-  if (even > 0.4 && odd < 0.02 && readable(bytes, length, 0)) return 'utf-16be'
-  return undefined
-}
-
-/** UTF-16 without a mark: its Latin characters are printable ones. `highAt` is the place of the high byte. */
-function readable(bytes: Uint8Array, length: number, highAt: 0 | 1): boolean {
-  let bad = 0
-  for (let i = 0; i < length; i += 2)
-    if (bytes[i + highAt] === 0 && isOddControl(bytes[i + 1 - highAt] as number)) bad++
-  return bad * 50 <= length / 2
 }
 
 function decodeWide(bytes: Buffer, encoding: WideEncoding): string {
@@ -70,15 +38,13 @@ function decodeWide(bytes: Buffer, encoding: WideEncoding): string {
   return out.replace(/^\ufeff/, '')
 }
 
-/** A control character that text does not hold. Tab, line ends, form feed, escape (ISO-2022) and ^Z are ordinary. */
-function isOddControl(byte: number): boolean {
-  return (byte < 32 && !(byte >= 8 && byte <= 13) && byte !== 0x1b && byte !== 0x1a) || byte === 127
-}
-
 /** At most one byte in fifty, and one in a short text; random bytes have one in ten. */
 function fewControls(bytes: Buffer): boolean {
   let odd = 0
   for (const byte of bytes) if (isOddControl(byte)) odd++
+  // ISO-2022-KR shifts with two of them
+  if (odd > 1 && bytes.includes('\x1b$)C'))
+    for (const byte of bytes) if (byte === 0x0e || byte === 0x0f) odd--
   return odd * 2 < bytes.length && odd <= 1 + bytes.length / 50
 }
 

@@ -12,7 +12,7 @@ const CHUNK = 65_536
 
 export const xml: Extractor = {
   name: 'xml',
-  version: 1,
+  version: 2,
   title: 'XML, SVG',
   types: ['text/xml', 'image/svg+xml'],
   extensions: ['xml', 'svg'],

@@ -9,6 +9,7 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import chardet from 'chardet'
 import iconv from 'iconv-lite'
+import { wideEncoding } from './wide.js'
 
 export interface Decoded {
   text: string
@@ -23,8 +24,8 @@ export interface DecodeOptions {
   markup?: boolean
 }
 
-/** Bytes looked at for a declaration inside the markup. HTML asks for the first 1024. */
-const MARKUP_HEAD = 2048
+/** Bytes looked at for a declaration inside the markup. HTML asks for the first 1024; pages have it behind long scripts. */
+const MARKUP_HEAD = 64 * 1024
 /** Bytes given to the detector; it is slow, and more does not make it surer. */
 const DETECT_BYTES = 64 * 1024
 
@@ -41,12 +42,14 @@ export function decodeText(bytes: Uint8Array, options: DecodeOptions = {}): Deco
   const declared = encodingNamed(options.declared ?? '')
   if (isAscii(buffer)) {
     // Seven-bit encodings with escapes are ASCII by their bytes, named or not.
-    const shifted = declared && SEVEN_BIT.has(declared) ? declared : escapedAs(buffer)
+    const inside = options.markup ? declaredInMarkup(buffer) : undefined
+    const shifted =
+      [declared, inside].find((name) => name && SEVEN_BIT.has(name)) ?? escapedAs(buffer)
     const text = shifted && decodeAs(buffer, shifted)
     if (text !== undefined && text !== '') return { text, charset: shifted as string }
     if (declared && WIDE.has(declared) && buffer.includes(0))
       return { text: decodeAs(buffer, declared) ?? '', charset: declared }
-    const wide = wideByZeros(buffer)
+    const wide = wideEncoding(buffer)
     if (wide) return { text: decodeAs(buffer, wide) ?? '', charset: wide }
     return { text: buffer.toString('latin1'), charset: 'us-ascii' }
   }
@@ -57,14 +60,14 @@ export function decodeText(bytes: Uint8Array, options: DecodeOptions = {}): Deco
     if (text !== undefined && !isMostlyBroken(text)) return { text, charset: declared }
   }
   if (isUtf8(buffer)) {
-    const wide = wideByZeros(buffer)
+    const wide = wideEncoding(buffer)
     if (wide) return { text: decodeAs(buffer, wide) ?? '', charset: wide }
     // Valid UTF-8 by chance is as good as impossible, except in a few bytes of an Asian encoding.
     if (!declared || declared === 'utf-8' || !MULTI_BYTE.has(declared) || buffer.length > 32)
       return { text: buffer.toString('utf8'), charset: 'utf-8' }
   }
   for (const name of [declared, options.markup ? declaredInMarkup(buffer) : undefined]) {
-    if (!name) continue
+    if (!name || (WESTERN.has(name) && isOfAnotherScript(buffer, options.markup))) continue
     if (name === 'utf-8') {
       const text = buffer.toString('utf8')
       // A cut or damaged UTF-8 text has few broken places; a mislabelled one has nothing else.
@@ -74,14 +77,16 @@ export function decodeText(bytes: Uint8Array, options: DecodeOptions = {}): Deco
     const text = decodeAs(buffer, name)
     if (text !== undefined && !isMostlyBroken(text)) return { text, charset: name }
   }
-  const wide = wideByZeros(buffer)
+  const wide = wideEncoding(buffer)
   if (wide) return { text: decodeAs(buffer, wide) ?? '', charset: wide }
-  const guess = detect(buffer)
+  const guess = detect(buffer, options.markup)
   return { text: decodeAs(buffer, guess) ?? buffer.toString('latin1'), charset: guess }
 }
 
 const SEVEN_BIT = new Set(['iso-2022-jp', 'iso-2022-kr', 'hz-gb-2312', 'utf-7', 'utf-7-imap'])
 const WIDE = new Set(['utf-16le', 'utf-16be', 'utf-32le', 'utf-32be', 'utf-16', 'utf-32'])
+/** What programs declare when they know nothing. */
+const WESTERN = new Set(['windows-1252', 'iso-8859-1', 'iso-8859-15', 'us-ascii'])
 const MULTI_BYTE = new Set(['shift_jis', 'euc-jp', 'euc-kr', 'big5', 'gbk', 'gb18030'])
 
 /** Names in mail that neither WHATWG nor iconv-lite knows, or that they read otherwise. */
@@ -204,7 +209,7 @@ function decodeAs(buffer: Buffer, name: string): string | undefined {
     case 'utf-16le':
       return buffer.toString('utf16le', 0, buffer.length & ~1)
     case 'utf-16':
-      return buffer.length > 1 && wideByZeros(buffer) === 'utf-16le'
+      return buffer.length > 1 && wideEncoding(buffer) === 'utf-16le'
         ? buffer.toString('utf16le', 0, buffer.length & ~1)
         : decodeAs(buffer, 'utf-16be')
     case 'iso-2022-jp':
@@ -294,23 +299,6 @@ function escapedAs(buffer: Buffer): string | undefined {
   return undefined
 }
 
-/** UTF-16 without a mark: zeros stand on one side of the pairs only. */
-function wideByZeros(buffer: Buffer): string | undefined {
-  if (buffer.length < 4) return undefined
-  const length = Math.min(buffer.length, 4096) & ~1
-  if (buffer.subarray(0, length).indexOf(0) < 0) return undefined
-  let even = 0
-  let odd = 0
-  for (let i = 0; i < length; i += 2) {
-    if (buffer[i] === 0) even++
-    if (buffer[i + 1] === 0) odd++
-  }
-  const pairs = length / 2
-  if (odd > pairs * 0.4 && even < pairs * 0.05) return 'utf-16le'
-  if (even > pairs * 0.4 && odd < pairs * 0.05) return 'utf-16be'
-  return undefined
-}
-
 /** `<meta charset>`, `<meta http-equiv content="…charset=">`, `<?xml encoding>`, `@charset`. */
 function declaredInMarkup(buffer: Buffer): string | undefined {
   const head = buffer.toString('latin1', 0, MARKUP_HEAD)
@@ -362,15 +350,10 @@ const NON_LATIN = new Set([
  * The likeliest encoding of a text that is no UTF-8. A short text of mostly ASCII letters is Western;
  * one of mostly high bytes is not, and only there the detector's word counts for other scripts.
  */
-function detect(buffer: Buffer): string {
-  let sample = buffer.length > DETECT_BYTES ? sampleOf(buffer) : buffer
-  let high = 0
-  let letters = 0
-  for (const byte of sample) {
-    if (byte > 0x7f) high++
-    else if ((byte > 0x40 && byte < 0x5b) || (byte > 0x60 && byte < 0x7b)) letters++
-  }
-  const share = high / (high + letters)
+function detect(buffer: Buffer, markup = false): string {
+  let sample = sampleOf(buffer, markup)
+  const { high, share } = highBytes(sample)
+  if (isThai(sample)) return 'windows-874'
   // The detector judges by frequency, so a few words are repeated to be heard at all.
   if (sample.length < 64) sample = Buffer.concat([sample, SPACE, sample, SPACE, sample])
   // In a word or two (Grüße) the accents weigh more; Asian and Cyrillic words have hardly another letter.
@@ -382,15 +365,80 @@ function detect(buffer: Buffer): string {
       if (NON_LATIN.has(encoding)) {
         // Some Asian words in a Latin text: the pairs must all be valid ones.
         if (confidence < 60 || !MULTI_BYTE.has(encoding) || high < 12) continue
-      } else if (encoding !== 'windows-1252' && (high < 8 || confidence < 30)) continue
+      } else if (encoding !== 'windows-1252' && !isTurkish(encoding, confidence, sample))
+        if (high < 8 || confidence < 30) continue
     } else if (!NON_LATIN.has(encoding) && high > 4 && share > 0.5) continue
     const text = decodeAs(buffer, encoding)
     if (text === undefined || replacedShare(text) >= 0.02 || /[\ue000-\uf8ff]/.test(text)) continue
     // Any bytes above 0xa0 are half-width kana to Shift_JIS; hardly anybody writes those.
     if (encoding === 'shift_jis' && halfWidthShare(text) > 0.5) continue
-    return CYRILLIC.includes(encoding) ? likeliestCyrillic(sample) : encoding
+    if (CYRILLIC.includes(encoding)) return likeliestCyrillic(sample)
+    return encoding === 'windows-1252' ? likeliestLatin(sample) : encoding
   }
-  return 'windows-1252'
+  return likeliestLatin(sample)
+}
+
+/** Bytes beyond ASCII, and their share among these and the ASCII letters. */
+function highBytes(sample: Buffer): { high: number; share: number } {
+  let high = 0
+  let letters = 0
+  for (const byte of sample) {
+    if (byte > 0x7f) high++
+    else if ((byte > 0x40 && byte < 0x5b) || (byte > 0x60 && byte < 0x7b)) letters++
+  }
+  return { high, share: high / Math.max(1, high + letters) }
+}
+
+/** A text called Western half of whose letters are beyond ASCII, and that the detector knows in another script. */
+function isOfAnotherScript(buffer: Buffer, markup = false): boolean {
+  const { high, share } = highBytes(sampleOf(buffer, markup))
+  if (high < 16 || share < 0.5) return false
+  const guess = detect(buffer, markup)
+  return NON_LATIN.has(guess) || CYRILLIC.includes(guess) || guess === 'windows-874'
+}
+
+/**
+ * Thai in its one-byte code (TIS-620): marks stand behind consonants only, and there are many. Words of it have any
+ * length, those of the codes with two bytes a character an even one.
+ */
+function isThai(sample: Buffer): boolean {
+  const text = sample.toString('latin1')
+  const words = text.match(/[\x80-\xff]+/g) ?? []
+  if (words.every((word) => word.length % 2 === 0)) return false
+  if (words.some((word) => /[\x80-\xa0\xdb-\xde\xfc-\xff]/.test(word))) return false
+  const marks = text.match(/[\xd1\xd4-\xda\xe7-\xee]/g)?.length ?? 0
+  const rest = text.replace(/([\xa1-\xce])[\xd1\xd4-\xda\xe7-\xee]{1,3}/g, '$1')
+  return marks >= 4 && !/[\xd1\xd4-\xda\xe7-\xee]/.test(rest)
+}
+
+/** ı, ş and ğ make Turkish of Latin-1; Icelandic, whose letters stand in their places, has æ as well. */
+function isTurkish(encoding: string, confidence: number, sample: Buffer): boolean {
+  if (!/-(1254|8859-9)$/.test(encoding) || confidence < 20) return false
+  return sample.includes(0xfd) && sample.includes(0xfe) && !sample.includes(0xe6)
+}
+
+/** Signs inside words, capitals behind small letters where one is beyond ASCII, and what is no character. */
+const ODD_IN_WORDS =
+  /(?<=\p{L})(?![\x00-\x7f’‘´·–—…“”„«»°])[^\p{L}\p{M}\s](?=\p{L})|[\x80-\x9fƒ\ufffd]|\p{Ll}(?![A-Z])\p{Lu}|\p{Lu}(?![A-Z])\p{Lu}\p{Ll}|(?![a-z])\p{Ll}\p{Lu}/gu
+const LATIN = ['windows-1252', 'windows-1250', 'iso-8859-2', 'cp850', 'macintosh']
+
+/**
+ * The Latin encoding in whose reading words are made of letters: one that is wrong puts signs and capitals into their
+ * midst (`GrŸ§e`). Western as long as its reading has hardly any.
+ */
+function likeliestLatin(sample: Buffer): string {
+  const odd = (name: string): number => decodeAs(sample, name)?.match(ODD_IN_WORDS)?.length ?? 0
+  const western = odd('windows-1252')
+  if (western < 2) return 'windows-1252'
+  let best = 'windows-1252'
+  let least = western / 4
+  for (const name of LATIN.slice(1)) {
+    const count = odd(name)
+    if (count >= least) continue
+    least = count
+    best = name
+  }
+  return best
 }
 
 const CYRILLIC = ['windows-1251', 'koi8-r', 'iso-8859-5', 'ibm866', 'x-mac-cyrillic']
@@ -427,9 +475,18 @@ function halfWidthShare(text: string): number {
 
 const SPACE = Buffer.from(' ')
 
-/** The stretch around the first high byte: a long English head must not hide the rest. */
-function sampleOf(buffer: Buffer): Buffer {
+/** The stretch around the first high byte, without tags: a long English head must not hide the rest. */
+function sampleOf(buffer: Buffer, markup = false): Buffer {
+  let text = buffer
+  if (markup)
+    text = Buffer.from(
+      buffer
+        .toString('latin1', 0, 4 * DETECT_BYTES)
+        .replace(/<(script|style)\b[^]*?<\/\1|<[^<>]{1,4000}>/gi, ' '),
+      'latin1',
+    )
+  if (text.length <= DETECT_BYTES) return text
   let first = 0
-  while (first < buffer.length && (buffer[first] as number) < 0x80) first++
-  return buffer.subarray(Math.min(first, buffer.length - DETECT_BYTES), first + DETECT_BYTES)
+  while (first < text.length && (text[first] as number) < 0x80) first++
+  return text.subarray(Math.min(first, text.length - DETECT_BYTES), first + DETECT_BYTES)
 }

@@ -93,11 +93,18 @@ function render(html: string, write: (text: string) => void, honoursHidden: bool
   let hasContent = false
   let pendingSpace = false
   let pendingBreak = ''
+  /** Open part of a ruby annotation: its reading, or the parentheses around it. */
+  let ruby: '' | 'rt' | 'rp' = ''
+  let readings = ''
 
   const slice = (start: number, end: number): string => html.slice(start, end)
 
   const text = (piece: string): void => {
     if (hider !== '' || piece === '') return
+    if (ruby !== '') {
+      if (ruby === 'rt') readings += piece.replace(ALL_SPACES, ' ')
+      return
+    }
     if (preformatted > 0) {
       flush()
       write(piece)
@@ -123,13 +130,20 @@ function render(html: string, write: (text: string) => void, honoursHidden: bool
   }
   const flush = (): void => {
     if (pendingBreak !== '') {
+      writeReadings()
       if (hasContent) write(pendingBreak)
     } else if (pendingSpace && hasContent) write(' ')
     pendingBreak = ''
     pendingSpace = false
   }
+  /** Readings follow the line, so that a word of several annotated characters stays a word. */
+  const writeReadings = (): void => {
+    if (readings !== '') write(readings)
+    readings = ''
+  }
   const lineBreak = (): void => {
     pendingBreak = '\n'
+    ruby = ''
   }
 
   const opened = (isClosed: boolean, tagEnd: number): void => {
@@ -154,6 +168,11 @@ function render(html: string, write: (text: string) => void, honoursHidden: bool
       if (PREFORMATTED.has(tag)) preformatted++
     } else if (CELLS.has(tag)) {
       if (pendingBreak === '') pendingBreak = '\t'
+    } else if (tag === 'rt' || tag === 'rp') {
+      ruby = tag
+      if (tag === 'rt') readings += ' '
+    } else if (tag === 'rb') {
+      ruby = ''
     } else if (tag === 'textarea' || tag === 'button') {
       pendingSpace = true
       if (tag === 'textarea') preformatted++
@@ -215,6 +234,7 @@ function render(html: string, write: (text: string) => void, honoursHidden: bool
           return
         }
         if (name === 'p' || BLOCKS.has(name)) lineBreak()
+        else if (name === 'rt' || name === 'rp' || name === 'ruby') ruby = ''
         if (PREFORMATTED.has(name) && preformatted > 0) preformatted--
       },
       oncdata: (start, end, offset) => text(slice(start, end - offset)),
@@ -227,6 +247,7 @@ function render(html: string, write: (text: string) => void, honoursHidden: bool
   // The tokenizer counts places over all that it was given.
   for (let at = 0; at < html.length; at += CHUNK) tokenizer.write(html.slice(at, at + CHUNK))
   tokenizer.end()
+  writeReadings()
   return hider === '' || SILENT.has(hider) ? -1 : hiddenFrom
 }
 

@@ -8,6 +8,7 @@ const CHINESE = '我们收到了您的付款，发票将于下周寄出，谢谢
 const TRADITIONAL = '我們收到了您的付款，發票將於下週寄出，謝謝您的合作。'
 const KOREAN = '회의 자료를 첨부합니다. 확인 부탁드립니다. 감사합니다.'
 const POLISH = 'Zażółć gęślą jaźń, proszę o pilną odpowiedź w sprawie umowy.'
+const GERMAN = 'Die Fähre über die Förde fällt aus. Grüße vom Übersetzer'
 const GREEK = 'Ξεσκεπάζω την ψυχοφθόρα βδελυγμία, παρακαλώ απαντήστε.'
 
 test.each([
@@ -49,6 +50,12 @@ test.each([
   ['big5', TRADITIONAL],
   ['euc-kr', KOREAN],
   ['windows-1253', GREEK],
+  ['iso-8859-2', POLISH],
+  ['windows-1250', POLISH],
+  ['cp850', GERMAN],
+  ['macroman', GERMAN],
+  ['windows-874', 'เรือออกตอนเที่ยง กรุณานำเสื้อกันฝนมาด้วย'],
+  ['windows-1254', 'Vapur öğlen kalkıyor, lütfen yanınıza kalın bir palto alın. Teşekkürler, Işıl'],
   [
     'windows-1252',
     'Déjà vu à la fête, où le garçon naïf mangea des crêpes; das Mädchen aß Spätzle.',
@@ -132,6 +139,25 @@ test.each([
   ['__proto__', undefined],
 ])('the label %s means %s', (label, name) => {
   expect(encodingNamed(label)).toBe(name)
+})
+
+test('UTF-16 without a mark is known by the high bytes of its script', () => {
+  for (const line of [RUSSIAN, GREEK, JAPANESE, CHINESE, KOREAN])
+    for (const name of ['utf-16le', 'utf-16be']) {
+      const text = `${line}\r\n${line}\r\n`
+      expect(decodeText(iconv.encode(text, name)).text, name).toBe(text)
+    }
+})
+
+test('a text called Western that is of another script by its bytes is not believed', () => {
+  for (const [name, text] of [
+    ['windows-1251', RUSSIAN],
+    ['shift_jis', JAPANESE],
+    ['windows-1253', GREEK],
+  ] as const)
+    expect(decodeText(iconv.encode(text, name), { declared: 'iso-8859-1' }).text).toBe(text)
+  const french = 'ÉTÉ À ÉÈÊ, ÇÀ ÊÎÔÛ'
+  expect(decodeText(Buffer.from(french, 'latin1'), { declared: 'iso-8859-1' }).text).toBe(french)
 })
 
 test('a few accented letters are Western', () => {
