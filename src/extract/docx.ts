@@ -1,16 +1,17 @@
 /**
  * Word: docx and its macro, template and strict forms, as a reader sees them: headers, body, footers,
  * notes, comments, text boxes, charts, SmartArt, alternative texts, then embedded documents and pictures.
- * Deleted text, field codes, placeholders and phonetic guides stay out.
+ * Deleted text, field codes, the prompts of Word in empty controls and phonetic guides stay out.
  *
  * Format: ECMA-376 part 1, chapter 17 (WordprocessingML).
  */
 import { posix } from 'node:path'
 import { Declined, type Context, type Extractor, type Facts, type Source } from './extractor.js'
 import { Alternates } from './office/alternates.js'
+import { BoundValues, isPromptOfWord, type Binding } from './office/controls.js'
 import { alternativeText, alternativeTexts, readChart, readSmartArt } from './office/drawing.js'
 import { EquationReader } from './office/equation.js'
-import { rubyBase } from './office/field.js'
+import { shownByInstruction } from './office/field.js'
 import { Flow } from './office/flow.js'
 import { Inside } from './office/inside.js'
 import {
@@ -26,7 +27,7 @@ import { scanEntry, type XmlHandler, type XmlScanner } from './xml.js'
 
 export const docx: Extractor = {
   name: 'docx',
-  version: 3,
+  version: 4,
   title: 'Word (docx, docm, dotx, dotm)',
   types: [
     'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
@@ -49,7 +50,14 @@ async function readWord(source: Source, sink: TextSink, context: Context): Promi
   if (main === undefined) throw new Declined('damaged', 'no main document part')
   const relationships = await pack.relationships(main)
   const inside = new Inside(pack, context)
-  const document: WordDocument = { pack, sink, context, links: new Set(), inside }
+  const document: WordDocument = {
+    pack,
+    sink,
+    context,
+    links: new Set(),
+    inside,
+    bound: new BoundValues(pack, main),
+  }
 
   const seen = new Set<string>()
   const around = async (types: string[]): Promise<void> => {
@@ -87,6 +95,7 @@ interface WordDocument {
   /** Targets of HYPERLINK fields. */
   links: Set<string>
   inside: Inside
+  bound: BoundValues
 }
 
 async function readPart(part: string, document: WordDocument, flow: Flow): Promise<void> {
@@ -104,19 +113,20 @@ async function readPart(part: string, document: WordDocument, flow: Flow): Promi
   }
 }
 
-/** Elements that say how something looks; nothing in them is text. */
+/** Elements that say how something looks, or looked before; nothing in them is text. */
 const PROPERTIES = new Set([
-  'pPr',
   'rPr',
+  'pPrChange',
+  'tabs',
+  'tabLst',
   'tblPrEx',
   'tblGrid',
-  'trPr',
-  'tcPr',
+  'trPrChange',
+  'tcPrChange',
   'sectPr',
   'sdtEndPr',
   'ctrlPr',
   // deleted, moved away, phonetic guides
-  'del',
   'moveFrom',
   'delText',
   'delInstrText',
@@ -126,23 +136,43 @@ const PROPERTIES = new Set([
 /** Fields open at one time; more are damage. */
 const FIELDS_MAX = 1_000
 
+/** Shapes of VML that carry an alternative text. */
+const VML_SHAPES = new Set(['shape', 'rect', 'oval', 'roundrect', 'group', 'image', 'polyline'])
+
+/** Open complex fields, innermost last, and how many of them are at their instruction. */
+interface Fields {
+  open: Array<{ isInstruction: boolean; says: string }>
+  /** What stands in an instruction, results of inner fields too, is not shown. */
+  instructions: number
+}
+
+/** An open content control (`sdt`). */
+interface Control {
+  isShowingPrompt: boolean
+  /** The prompt stands among the building blocks of the document. */
+  hasOwnPrompt: boolean
+  binding?: Binding
+  /** While its prompt is read: where that goes, and where the text around the control goes. */
+  prompt?: { chunks: string[]; around: Flow; isBlock: boolean }
+}
+
 class WordHandler implements XmlHandler {
   readonly #document: WordDocument
   readonly #relationships: Relationships
-  readonly #flow: Flow
+  #flow: Flow
   readonly #alternates = new Alternates()
-  /** One for each open content control: it shows its placeholder. */
-  readonly #controls: boolean[] = []
+  readonly #controls: Control[] = []
   /** Parts that stand where they are referred to, read when their paragraph is over. */
   #waiting: Array<() => Promise<void>> = []
   #isText = false
   #isInstruction = false
-  /** Open complex fields, innermost last. */
-  #fields: Array<{ isInstruction: boolean; says: string }> = []
-  /** How many of them are at their instruction: what stands there, results of inner fields too, is not shown. */
-  #instructions = 0
+  #fields: Fields = { open: [], instructions: 0 }
+  /** Those around the open boxes. */
+  readonly #fieldsAround: Fields[] = []
+  /** The first letter of a paragraph, large and in a frame of its own. */
+  #isDropCap = false
   #choices: string[] = []
-  #choice = 0
+  #choice: number | undefined
   #equation: EquationReader | undefined
 
   constructor(document: WordDocument, relationships: Relationships, flow: Flow) {
@@ -162,9 +192,20 @@ class WordHandler implements XmlHandler {
         return
       case 'r':
       case 'p':
+      case 'pPr':
       case 'tc':
+      case 'tcPr':
       case 'tr':
+      case 'trPr':
         return
+      case 'framePr':
+        this.#isDropCap = /^(?:drop|margin)$/.test(xml.attribute('dropCap') ?? '')
+        return
+      case 'del':
+        // in its properties: the whole row is deleted
+        return xml.skip(xml.parent === 'trPr' ? 2 : 0)
+      case 'cellDel':
+        return xml.skip(2)
       case 'tab':
       case 'ptab':
         return this.#flow.text('\t')
@@ -179,6 +220,8 @@ class WordHandler implements XmlHandler {
         )
       case 'txbxContent':
       case 'txBody':
+        this.#fieldsAround.push(this.#fields)
+        this.#fields = { open: [], instructions: 0 }
         return this.#flow.enterBox()
       case 'instrText':
         this.#isInstruction = true
@@ -188,15 +231,14 @@ class WordHandler implements XmlHandler {
       case 'fldSimple':
         return this.#fieldLink(xml.attribute('instr') ?? '')
       case 'sdt':
-        this.#controls.push(false)
+        this.#controls.push({ isShowingPrompt: false, hasOwnPrompt: false })
         return
       case 'showingPlcHdr':
-        if (!/^(?:0|false|off)$/.test(xml.attribute('val') ?? ''))
-          this.#controls[this.#controls.length - 1] = true
-        return
+      case 'docPart':
+      case 'dataBinding':
+        return this.#controlProperty(name, xml)
       case 'sdtContent':
-        if (this.#controls[this.#controls.length - 1]) xml.skip()
-        return
+        return this.#controlContent(xml)
       case 'footnote':
       case 'endnote':
         if (/eparator|Notice/.test(xml.attribute('type') ?? '')) xml.skip()
@@ -205,12 +247,6 @@ class WordHandler implements XmlHandler {
       case 'cNvPr':
         for (const text of alternativeTexts(xml)) this.#flow.behind(text)
         return
-      case 'shape':
-      case 'rect': {
-        const text = alternativeText(xml.attribute('alt'))
-        if (text) this.#flow.behind(text)
-        return
-      }
       case 'textpath': {
         const text = xml.attribute('string')
         if (text) this.#flow.behind(text)
@@ -231,10 +267,12 @@ class WordHandler implements XmlHandler {
         return xml.pause()
       case 'ddList':
         this.#choices = []
-        this.#choice = 0
+        this.#choice = undefined
         return
+      case 'default':
       case 'result':
-        this.#choice = Number(xml.attribute('val')) || 0
+        if (xml.parent === 'ddList' && (name === 'result' || this.#choice === undefined))
+          this.#choice = Number(xml.attribute('val')) || 0
         return
       case 'listEntry':
         this.#choices.push(xml.attribute('val') ?? '')
@@ -243,6 +281,9 @@ class WordHandler implements XmlHandler {
         if (PROPERTIES.has(name)) {
           this.#equation?.close(name)
           xml.skip()
+        } else if (VML_SHAPES.has(name)) {
+          const text = alternativeText(xml.attribute('alt'))
+          if (text) this.#flow.behind(text)
         } else this.#alternates.open(name, xml)
     }
   }
@@ -264,9 +305,11 @@ class WordHandler implements XmlHandler {
         return
       case 'p':
         // a field without a result must not swallow what follows its paragraph
-        this.#fields.length = 0
-        this.#instructions = 0
-        this.#flow.paragraph()
+        this.#fields.open.length = 0
+        this.#fields.instructions = 0
+        if (this.#isDropCap) this.#isDropCap = false
+        else this.#flow.paragraph()
+        for (const { prompt } of this.#controls) if (prompt) prompt.isBlock = true
         if (this.#waiting.length > 0 && !this.#flow.isInBox) xml.pause()
         return
       case 'tc':
@@ -275,12 +318,15 @@ class WordHandler implements XmlHandler {
         return this.#flow.newline()
       case 'txbxContent':
       case 'txBody':
+        this.#fields = this.#fieldsAround.pop() ?? this.#fields
         return this.#flow.leaveBox()
+      case 'sdtContent':
+        return this.#endPrompt(xml)
       case 'sdt':
         this.#controls.pop()
         return
       case 'ddList':
-        return this.#flow.text(this.#choices[this.#choice] ?? '')
+        return this.#flow.text(this.#choices[this.#choice ?? 0] ?? '')
       default:
         this.#alternates.close(name)
     }
@@ -289,9 +335,9 @@ class WordHandler implements XmlHandler {
   text(text: string): void {
     this.#equation?.text(text)
     if (this.#isText) {
-      if (this.#instructions === 0) this.#flow.text(text)
+      if (this.#fields.instructions === 0) this.#flow.text(text)
     } else if (this.#isInstruction) {
-      const field = this.#fields[this.#fields.length - 1]
+      const field = this.#fields.open[this.#fields.open.length - 1]
       if (field && field.says.length < 4_000) field.says += text
     }
   }
@@ -321,23 +367,70 @@ class WordHandler implements XmlHandler {
     }
   }
 
+  #controlProperty(name: string, xml: XmlScanner): void {
+    const control = this.#controls[this.#controls.length - 1]
+    if (!control) return
+    if (name === 'showingPlcHdr')
+      control.isShowingPrompt = !/^(?:0|false|off)$/.test(xml.attribute('val') ?? '')
+    else if (name === 'docPart')
+      control.hasOwnPrompt = !/^Default/i.test(xml.attribute('val') ?? 'Default')
+    else
+      control.binding = {
+        store: xml.attribute('storeItemID') ?? '',
+        path: xml.attribute('xpath') ?? '',
+      }
+  }
+
+  /** The content of a control is text, a prompt is read apart. */
+  #controlContent(xml: XmlScanner): void {
+    const control = this.#controls[this.#controls.length - 1]
+    if (!control?.isShowingPrompt) return
+    if (!control.hasOwnPrompt && !control.binding) return xml.skip()
+    const chunks: string[] = []
+    control.prompt = { chunks, around: this.#flow, isBlock: false }
+    this.#flow = new Flow({ write: (text) => chunks.push(text) })
+  }
+
+  #endPrompt(xml: XmlScanner): void {
+    const control = this.#controls[this.#controls.length - 1]
+    if (!control?.prompt) return
+    const { chunks, around, isBlock } = control.prompt
+    delete control.prompt
+    this.#flow.end()
+    this.#flow = around
+    const prompt = chunks.join('').trim()
+    const show = (text: string): void => {
+      around.text(text)
+      if (isBlock) around.paragraph()
+    }
+    const shown = control.hasOwnPrompt && !isPromptOfWord(prompt) ? prompt : ''
+    const { binding } = control
+    if (!binding) return show(shown)
+    this.#waiting.push(async () => show((await this.#document.bound.of(binding)) ?? shown))
+    xml.pause()
+  }
+
   /** The marks of a complex field: begin, instruction, separate, result, end. */
   #fieldMark(type: string): void {
+    const fields = this.#fields
     if (type === 'begin') {
-      if (this.#fields.length >= FIELDS_MAX) return
-      this.#fields.push({ isInstruction: true, says: '' })
-      this.#instructions++
+      if (fields.open.length >= FIELDS_MAX) return
+      fields.open.push({ isInstruction: true, says: '' })
+      fields.instructions++
       return
     }
-    const field = this.#fields[this.#fields.length - 1]
+    const field = fields.open[fields.open.length - 1]
     if (field?.isInstruction) {
       field.isInstruction = false
-      this.#instructions--
+      fields.instructions--
       this.#fieldLink(field.says)
-      const base = type === 'end' ? rubyBase(field.says) : undefined
-      if (base && this.#instructions === 0) this.#flow.text(base)
+      const shown = type === 'end' ? shownByInstruction(field.says) : undefined
+      const around = fields.open[fields.open.length - 2]
+      if (shown && fields.instructions === 0) this.#flow.text(shown)
+      // an equation inside of an equation
+      else if (shown && around && around.says.length < 4_000) around.says += shown
     }
-    if (type === 'end') this.#fields.pop()
+    if (type === 'end') fields.open.pop()
   }
 
   /** HYPERLINK "target" of a field. */

@@ -9,10 +9,10 @@ export function isGivenByProgram(value: string): boolean {
 
 /** Custom properties that programs keep for themselves: sensitivity labels, content types, build numbers, ids of services. */
 const PROGRAM_PROPERTY =
-  /^(?:_|MSIP_Label|KSO|ICV$|ContentTypeId$|ComplianceAssetId$|MediaService|xd_|Tfs\.|TemplateUrl$|TriggerFlowInfo$|AppVersion$|fileid$|MTWinEqns|Mendeley|ZOTERO_|Grammarly|GUID$|(?:Created|LastSaved|Creator)$|SlidesInto|Generator$)/i
-/** GUIDs, long hexadecimal numbers and base64, moments in ISO form, truth values: nothing that a person would type. */
+  /^(?:_|MSIP_Label|KSO|ICV$|ContentTypeId$|ComplianceAssetId$|MediaService|xd_|Tfs\.|TemplateUrl$|TriggerFlowInfo$|AppVersion$|fileid$|MTWinEqns|Mendeley|ZOTERO_|Citavi|Grammarly|GUID$|(?:Created|LastSaved|Creator)$|SlidesInto|Generator$)/i
+/** GUIDs, long hexadecimal numbers and base64, moments in ISO form, truth values, paths of a disk: nothing that a person would type. */
 const PROGRAM_VALUE =
-  /^(?:\{?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\}?(?:[_,;|].*)?|(?:0x)?[0-9a-f]{16,}(?:_\d+)?|[\w+/=]{40,}|\d{4}-\d\d-\d\dT[\d:.Z+-]+|true|false|\d|<.*>)$/i
+  /^(?:\{?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\}?(?:[_,;|].*)?|(?:0x)?[0-9a-f]{16,}(?:_\d+)?|[\w+/=]{40,}|\d{4}-\d\d-\d\dT[\d:.Z+-]+|true|false|\d|<.*>|(?:[a-z]:|\\)\\.+)$/i
 
 /**
  * Whether a custom property is a program's own and not what a person filled in.

@@ -61,9 +61,13 @@ export class XmlScanner {
     this.#depthMax = depthMax
   }
 
-  /** Inside `open`: nothing of this element is handed on, nor is its close. */
-  skip(): void {
-    this.#skipped = this.#open.length
+  /**
+   * Inside `open`: nothing of this element is handed on, nor is its close.
+   *
+   * @param levels 1 for the element around it instead, 2 for the one around that: what is left of it is skipped
+   */
+  skip(levels = 0): void {
+    this.#skipped = this.#open.length - levels
   }
 
   /** Nothing more of this document is wanted: no further event comes, and no fault. */

@@ -13,8 +13,28 @@ export function rubyBase(instruction: string): string | undefined {
 /** SYMBOL 97 \f "Symbol" \s 12: a character by its place in a font. */
 const SYMBOL = /^\s*SYMBOL\s+(0x[\da-f]+|\d+)\b(?:.{0,300}?\\f\s*"?([^"\\]{1,60}))?/isu
 
-/** What a field shows that has no result: a symbol, or the text under a phonetic guide. Undefined for another field. */
+/** MACROBUTTON and GOTOBUTTON: the text of the button. */
+const BUTTON = /^\s*(?:MACRO|GOTO)BUTTON\s+\S+\s+(\S.*)/isu
+/** EQ: one letter over others, a fraction, a root, an index. */
+const EQUATION = /^\s*EQ\s+(\\.*)/isu
+
+/** The letters of an EQ field in the order they are written, without the switches that place them. */
+function equationText(equation: string): string {
+  return equation
+    .replace(/\\\* ?(?:MERGEFORMAT|jc\d+|"[^"]*"|hps\d+)/gi, '')
+    .replace(/\\[a-z]+\s*\d*/gi, '')
+    .replace(/\\([(),;\\])/g, '$1')
+    .replace(/[(),;]/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim()
+}
+
+/** What a field shows that has no result: a symbol, the text under a phonetic guide, a button, the letters of an EQ. Undefined for another field. */
 export function shownByInstruction(instruction: string): string | undefined {
   const [, code, font = ''] = SYMBOL.exec(instruction) ?? []
-  return code === undefined ? rubyBase(instruction) : symbolCharacter(font.trim(), Number(code))
+  if (code !== undefined) return symbolCharacter(font.trim(), Number(code))
+  const button = BUTTON.exec(instruction)?.[1]
+  if (button !== undefined) return button.replace(/\\\*\s*MERGEFORMAT\s*$/i, '').trim()
+  const equation = EQUATION.exec(instruction)?.[1]
+  return rubyBase(instruction) ?? (equation === undefined ? undefined : equationText(equation))
 }

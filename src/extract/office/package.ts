@@ -228,6 +228,14 @@ const TEXT_VALUES = new Set(['lpwstr', 'lpstr', 'bstr'])
 /** Custom properties longer than this are data of a program, not what a person typed. */
 const CUSTOM_CHARS_MAX = 2_000
 
+/** A property in one line. `_x000d_` stands for a line break, as in a cell. */
+function propertyText(text: string): string {
+  return text
+    .replace(/_x000[ad]_/gi, ' ')
+    .replace(/\s+/g, ' ')
+    .trim()
+}
+
 /** The texts of custom properties that a person filled in, in the order of the part (ECMA-376 part 1, 22.3). */
 async function customTexts(
   pack: OfficePackage,
@@ -248,7 +256,7 @@ async function customTexts(
       },
       close(name) {
         if (!TEXT_VALUES.has(name) || value === undefined) return
-        const text = value.replace(/\s+/g, ' ').trim()
+        const text = propertyText(value)
         value = undefined
         if (text !== '' && text.length <= CUSTOM_CHARS_MAX && !isProgramProperty(property, text))
           values.push(text)
@@ -276,7 +284,7 @@ export async function writeProperties(
   const seen = new Set<string>()
   for (const wanted of CORE_PROPERTIES)
     for (const [name, text] of values) {
-      const value = text.replace(/\s+/g, ' ').trim()
+      const value = propertyText(text)
       if (name !== wanted || value === '' || seen.has(value) || isGivenByProgram(value)) continue
       seen.add(value)
       if (wanted === 'creator') sink.aside(value)
@@ -298,12 +306,30 @@ export function writeLinks(relationships: Relationships, seen: Set<string>, sink
 /** Targets a person could have typed; paths of the author's disk and places in the document are none. */
 const PUBLIC_TARGET = /^(?:(?:https?|ftps?|mailto|tel|sip|callto|news|webcal):|www\.)/i
 
+/** A service in between (protected links of a mail system, a search engine) that gives the target as a parameter. */
+const FORWARDED = /^https?:[^?]*\?(?:[^#]*&)?(?:u|q|url)=(https?(?::|%3a)[^&#]+)/i
+/** Longer queries are what programs tell each other. */
+const QUERY_CHARS_MAX = 60
+
+/** A target as a person would read it in a browser: the letters that it spells with %, without long queries. */
+function readableTarget(target: string): string {
+  const forwarded = FORWARDED.exec(target)?.[1]
+  let shown = forwarded ?? target.replace(/^mailto:/i, '').replace(/\?subject=.*/i, '')
+  if (shown.includes('%'))
+    try {
+      shown = decodeURIComponent(shown)
+    } catch {
+      // not UTF-8
+    }
+  const query = shown.indexOf('?')
+  return (
+    query >= 0 && shown.length - query > QUERY_CHARS_MAX ? shown.slice(0, query) : shown
+  ).trim()
+}
+
 /** Writes one hyperlink target unless it stood before. */
 export function writeLink(target: string, seen: Set<string>, sink: TextSink): void {
-  const shown = target
-    .replace(/^mailto:/i, '')
-    .replace(/\?subject=.*/i, '')
-    .trim()
+  const shown = readableTarget(target)
   if (shown === '' || seen.has(shown) || !PUBLIC_TARGET.test(target)) return
   seen.add(shown)
   sink.line(shown)
