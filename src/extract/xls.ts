@@ -8,19 +8,19 @@
  * Format: [MS-XLS]. Sheets follow each other in the stream, so lying sheet offsets lose nothing.
  */
 import { ERROR_TEXTS, Fields, records, rkNumber, type BiffRecord } from './biff/records.js'
-import { Declined, type Context, type Extractor, type Facts, type Source } from './extractor.js'
+import { unlocked } from './biff/unlock.js'
+import type { Context, Extractor, Facts, Source } from './extractor.js'
 import { isGivenSheetName } from './given-by-program.js'
 import { isGivenName, NAMES_MAX, writeNames } from './office/defined-names.js'
 import { builtInFormat, NumberFormat } from './office/number-format.js'
 import { fifteenDigits } from './office/shown-number.js'
+import { marginText } from './office/page-margin.js'
 import { readPictures } from './office-art.js'
-import { decryptStream, openRc4 } from './office-rc4.js'
-import { openXor, unmaskRecord } from './office-xor.js'
 import { readObjectPool } from './ole-embedded.js'
 import { OleFile } from '../ole/read.js'
 import { writeOleProperties } from './ole-properties.js'
+import { writeLink } from './office/package.js'
 import type { TextSink } from './sink.js'
-import { marginText } from './xlsx.js'
 
 export const xls: Extractor = {
   name: 'xls',
@@ -65,6 +65,8 @@ const ID = {
   format: 0x41e,
   oldFormat: 0x1e,
   cellFormat: 0xe0,
+  cellFormat3: 0x243,
+  cellFormat4: 0x443,
   sharedStrings: 0xfc,
   name: 0x18,
   label: 0x204,
@@ -90,6 +92,8 @@ const ID = {
   link: 0x1b8,
   drawingGroup: 0xeb,
   seriesText: 0x100d,
+  seriesIndex: 0x1065,
+  moreMargins: 0x89c,
   bundleHeader: 0x8f,
 } as const
 
@@ -97,6 +101,19 @@ const BOFS = new Set([0x09, 0x209, 0x409, ID.bof])
 /** Kinds of substreams, in BOF. */
 const GLOBALS = 0x05
 const VISUAL_BASIC = 0x06
+const CHART = 0x20
+/** What the cells of a chart hold: its categories; other numbers are its values and sizes of bubbles. */
+const CATEGORIES = 2
+const CELLS = new Set<number>([
+  ID.label,
+  ID.richLabel,
+  ID.labelShared,
+  ID.number,
+  ID.packed,
+  ID.manyPacked,
+  ID.formula,
+  ID.boolOrError,
+])
 const GENERAL = new NumberFormat('General')
 
 class Workbook {
@@ -109,7 +126,7 @@ class Workbook {
   #strings: string[] = []
   readonly #sheetNames = new Map<number, string>()
   readonly #namesInOrder: string[] = []
-  readonly #names: string[] = []
+  readonly #names = new Set<string>()
   readonly #formats = new Map<number, string>()
   readonly #formatOfStyle: number[] = []
   readonly #shown = new Map<number, NumberFormat>()
@@ -125,6 +142,12 @@ class Workbook {
   #awaitsString = false
   #margins = new Set<string>()
   #later: string[] = []
+  #links: string[] = []
+  readonly #linksWritten = new Set<string>()
+  /** Depth of the substream that is a chart, 0 outside of one, and what its cells stand for now. */
+  #chartDepth = 0
+  #chartCells = 0
+  readonly #categories = new Set<string>()
 
   constructor(sink: TextSink, context: Context) {
     this.#sink = sink
@@ -140,12 +163,13 @@ class Workbook {
       if (BOFS.has(record.id)) {
         depth++
         const kind = this.#begin(record)
+        if (kind === CHART && this.#chartDepth === 0) this.#chartDepth = depth
         if (depth > 1 || kind === undefined) continue // a chart inside a sheet
         if (kind === GLOBALS) isGlobals = true
         else {
           if (!hasBegun) {
             afterGlobals()
-            writeNames(this.#names, this.#sink)
+            writeNames([...this.#names], this.#sink)
           }
           hasBegun = true
           isGlobals = false
@@ -154,6 +178,7 @@ class Workbook {
         continue
       }
       if (record.id === ID.eof) {
+        if (depth === this.#chartDepth) this.#endChart()
         if (depth > 0) depth--
         if (depth === 0) {
           if (!isGlobals) this.#endSheet()
@@ -208,13 +233,16 @@ class Workbook {
         this.#writeTitle()
         this.#sink.line(text)
       }
+    for (const link of this.#links) writeLink(link, this.#linksWritten, this.#sink)
     this.#later = []
+    this.#links = []
     this.#margins = new Set()
     this.#row = -1
   }
 
   #record({ id, at: _, parts }: BiffRecord): void {
     const body = parts[0] as Buffer
+    if (this.#chartDepth > 0 && CELLS.has(id)) return this.#chartCell(id, body, parts)
     switch (id) {
       case ID.codePage:
         this.#codePage = body.readUInt16LE(0)
@@ -230,6 +258,10 @@ class Workbook {
       case ID.cellFormat:
         this.#formatOfStyle.push(body.readUInt16LE(2))
         return
+      case ID.cellFormat3:
+      case ID.cellFormat4:
+        this.#formatOfStyle.push(body[1] ?? 0)
+        return
       case ID.sharedStrings:
         return this.#sharedStrings(parts)
       case ID.name:
@@ -242,16 +274,19 @@ class Workbook {
       case ID.labelShared:
         return this.#textCell(body, this.#sharedString(body.readUInt32LE(6)))
       case ID.number:
-        return this.#cell(body, this.#number(body.readDoubleLE(6), body.readUInt16LE(4)))
+        return this.#cell(body, this.#number(body.readDoubleLE(6), this.#formatOf(body)))
       case ID.oldNumber:
-        return this.#cell(body, GENERAL.display(body.readDoubleLE(7), false).shown)
+        return this.#cell(body, this.#number(body.readDoubleLE(7), this.#formatOf(body)))
       case ID.oldInteger:
-        return this.#cell(body, String(body.readUInt16LE(7)))
+        return this.#cell(body, this.#number(body.readUInt16LE(7), this.#formatOf(body)))
       case ID.packed:
-        return this.#cell(body, this.#number(rkNumber(body.readInt32LE(6)), body.readUInt16LE(4)))
+        return this.#cell(body, this.#number(rkNumber(body.readInt32LE(6)), this.#formatOf(body)))
       case ID.manyPacked:
         for (let at = 4; at + 8 <= body.length; at += 6)
-          this.#cell(body, this.#number(rkNumber(body.readInt32LE(at + 2)), body.readUInt16LE(at)))
+          this.#cell(
+            body,
+            this.#number(rkNumber(body.readInt32LE(at + 2)), this.#formatOf(body, at)),
+          )
         return
       case ID.formula:
       case ID.formula3:
@@ -281,6 +316,8 @@ class Workbook {
           this.#margins.add(marginText(codes))
         }
         return
+      case ID.moreMargins:
+        return this.#moreMargins(parts)
       case ID.note:
         // BIFF 8 keeps the comment's text in a text object; before it stands here
         if (this.#version < 8 && body.length > 6)
@@ -299,6 +336,9 @@ class Workbook {
         )
         return
       }
+      case ID.seriesIndex:
+        this.#chartCells = body.readUInt16LE(0)
+        return
       case ID.drawingGroup:
         this.drawings.push(...parts)
         return
@@ -317,13 +357,18 @@ class Workbook {
   }
 
   #format(id: number, body: Buffer, parts: Buffer[]): void {
-    if (id === ID.oldFormat && this.#version < 5) return
-    const key = body.readUInt16LE(0)
+    // before BIFF 5 formats are numbered as they come
+    if (this.#version < 5) {
+      const at = id === ID.oldFormat ? 0 : 2
+      const format = new Fields(parts, at + 1).bytes(body[at] ?? 0, this.#codePage)
+      this.#formats.set(this.#formats.size, format)
+      return
+    }
     const format =
       this.#version === 8
         ? new Fields(parts, 4).unicode(body.readUInt16LE(2))
         : new Fields(parts, 3).bytes(body[2] ?? 0, this.#codePage)
-    this.#formats.set(key, format)
+    this.#formats.set(body.readUInt16LE(0), format)
   }
 
   #sharedStrings(parts: Buffer[]): void {
@@ -346,12 +391,12 @@ class Workbook {
   #name(body: Buffer, parts: Buffer[]): void {
     if (this.#version < 5 || body.length < 15) return
     const flags = body.readUInt16LE(0)
-    // hidden names and those that Excel gives (print areas and titles)
-    if (flags & 0x21 || this.#names.length >= NAMES_MAX) return
+    // hidden names, those of macros and those that Excel gives (print areas and titles)
+    if (flags & 0x2f || this.#names.size >= NAMES_MAX) return
     const fields = new Fields(parts, 14)
     const length = body[3] ?? 0
     const name = this.#version === 8 ? fields.unicode(length) : fields.bytes(length, this.#codePage)
-    if (!isGivenName(name)) this.#names.push(name)
+    if (!isGivenName(name)) this.#names.add(name)
   }
 
   /** A string with a length of two bytes. */
@@ -374,14 +419,14 @@ class Workbook {
     const length = body.readUInt32LE(at + 16)
     const url = body.toString('utf16le', at + 20, Math.min(at + 20 + length, body.length))
     const end = url.indexOf('\0')
-    this.#later.push((end < 0 ? url : url.slice(0, end)).replace(/^mailto:/i, ''))
+    this.#links.push(end < 0 ? url : url.slice(0, end))
   }
 
   #formula(body: Buffer): void {
     const at = this.#version === 2 ? 7 : 6
     if (body.readUInt16LE(at + 6) !== 0xffff) {
       const value = body.readDoubleLE(at)
-      this.#cell(body, this.#number(value, this.#version === 2 ? -1 : body.readUInt16LE(4)))
+      this.#cell(body, this.#number(value, this.#formatOf(body)))
       return
     }
     const kind = body[at] as number
@@ -392,19 +437,53 @@ class Workbook {
       this.#cell(body, boolOrError(body[at + 2] ?? 0, kind === 2 ? 1 : 0))
   }
 
-  #number(value: number, style: number): string {
+  #number(value: number, format: NumberFormat): string {
     if (!Number.isFinite(value)) return ''
-    const { shown, raw } = this.#formatOf(style).display(fifteenDigits(value), this.#is1904)
+    const { shown, raw } = format.display(fifteenDigits(value), this.#is1904)
     return shown === raw || shown === '' ? raw : `${shown} ${raw}`
   }
 
-  #formatOf(style: number): NumberFormat {
-    const id = this.#formatOfStyle[style]
-    if (id === undefined || this.#version < 5) return GENERAL
+  /**
+   * The format of a cell. BIFF 2 names it in the cell, later versions by the cell's style.
+   *
+   * @param at where the number of the style stands
+   */
+  #formatOf(body: Buffer, at = 4): NumberFormat {
+    const id =
+      this.#version === 2 ? (body[5] ?? 0) & 0x3f : this.#formatOfStyle[body.readUInt16LE(at)]
+    if (id === undefined) return GENERAL
     let format = this.#shown.get(id)
-    if (!format)
-      this.#shown.set(id, (format = new NumberFormat(this.#formats.get(id) ?? builtInFormat(id))))
+    if (!format) {
+      const given = this.#formats.get(id) ?? (this.#version < 5 ? 'General' : builtInFormat(id))
+      this.#shown.set(id, (format = new NumberFormat(given)))
+    }
     return format
+  }
+
+  /** Categories of a chart; its values are numbers of the cells. Each stands once for every series. */
+  #chartCell(id: number, body: Buffer, parts: Buffer[]): void {
+    if (this.#chartCells !== CATEGORIES) return
+    if (id === ID.label) this.#categories.add(this.#text(parts, 6))
+    else if (id === ID.number)
+      this.#categories.add(this.#number(body.readDoubleLE(6), this.#formatOf(body)))
+  }
+
+  #endChart(): void {
+    this.#later.push(...this.#categories)
+    this.#categories.clear()
+    this.#chartDepth = 0
+    this.#chartCells = 0
+  }
+
+  /** Headers and footers of even pages and of the first ([MS-XLS] 2.4.137). */
+  #moreMargins(parts: Buffer[]): void {
+    const fields = new Fields(parts, 30)
+    const lengths = [fields.uint16(), fields.uint16(), fields.uint16(), fields.uint16()]
+    for (const length of lengths)
+      if (length > 0) {
+        fields.skip(2)
+        this.#margins.add(marginText(fields.unicode(length)))
+      }
   }
 
   /** Begins the cell whose row stands first in the record, and writes its text. */
@@ -417,7 +496,7 @@ class Workbook {
   }
 
   #textCell(body: Buffer, text: string): void {
-    this.#cell(body, this.#formatOf(body.readUInt16LE(4)).displayText(text))
+    this.#cell(body, this.#formatOf(body).displayText(text))
   }
 
   #write(text: string): void {
@@ -439,67 +518,6 @@ class Workbook {
     }
     this.#line = ''
   }
-}
-
-/** Records that stay in the clear in an encrypted stream, [MS-XLS] 2.2.10; of sheets the first four bytes. */
-const IN_THE_CLEAR = new Set([ID.bof, ID.filePass, 0xe1, 0x194, 0x195, 0x196, 0x138] as number[])
-
-/** The stream in the clear. @throws {Declined} `locked` when no password opens it */
-function unlocked(stream: Buffer, passwords: readonly string[]): Buffer {
-  let header: Buffer | undefined
-  let looked = 0
-  for (const { id, parts } of records(stream)) {
-    if (id === ID.filePass) header = parts[0]
-    // it stands among the first
-    if (header || ++looked > 20) break
-  }
-  if (!header) return stream
-  const plain =
-    header.length <= XOR_BYTES
-      ? unmasked(stream, header, passwords)
-      : decrypted(stream, header, passwords)
-  if (!plain) throw new Declined('locked', 'password needed')
-  for (let at = 0; at + 4 <= stream.length;) {
-    const id = stream.readUInt16LE(at)
-    const end = at + 4 + stream.readUInt16LE(at + 2)
-    const clear = IN_THE_CLEAR.has(id) ? end : id === ID.boundSheet ? at + 8 : at + 4
-    stream.copy(plain, at, at, Math.min(clear, stream.length))
-    at = end
-  }
-  return plain
-}
-
-/** Bytes of the record that names the XOR method: a first word of 0 from BIFF 8 on, the key, the check sum. */
-const XOR_BYTES = 6
-
-function unmasked(
-  stream: Buffer,
-  header: Buffer,
-  passwords: readonly string[],
-): Buffer | undefined {
-  if (header.length < 4) return undefined
-  const opened = openXor(
-    header.readUInt16LE(header.length - 4),
-    header.readUInt16LE(header.length - 2),
-    passwords,
-  )
-  if (!opened) return undefined
-  const plain = Buffer.from(stream)
-  for (let at = 0; at + 4 <= stream.length;) {
-    const end = at + 4 + stream.readUInt16LE(at + 2)
-    unmaskRecord(plain.subarray(at + 4, end), end, opened)
-    at = end
-  }
-  return plain
-}
-
-function decrypted(
-  stream: Buffer,
-  header: Buffer,
-  passwords: readonly string[],
-): Buffer | undefined {
-  const key = header.readUInt16LE(0) === 1 ? openRc4(header.subarray(2), passwords) : undefined
-  return key && decryptStream(stream, key, 1_024)
 }
 
 function boolOrError(value: number, isError: number): string {

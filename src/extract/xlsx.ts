@@ -25,6 +25,7 @@ import {
   WorkbookHandler,
   type PartHandler,
 } from './office/workbook-parts.js'
+import { marginText } from './office/page-margin.js'
 import type { TextSink } from './sink.js'
 import { scanEntry, type XmlScanner } from './xml.js'
 
@@ -323,18 +324,4 @@ function serialOf(value: string): number {
     /[Zz]|[+-]\d\d:\d\d$/.test(value) ? value : value + (value.includes('T') ? 'Z' : ''),
   )
   return milliseconds / 86_400_000 + 25_569
-}
-
-/** The page number with its word, as programs put it there. */
-const GIVEN_MARGIN = /^(?:&"[^"]*"|&\d+|&[LCR])*\p{L}{0,10} ?&P$/u
-
-/** The text of a page header or footer without its codes (18.3.1.46). */
-export function marginText(codes: string): string {
-  if (GIVEN_MARGIN.test(codes)) return ''
-  return codes
-    .replace(/&(?:"[^"]*"|K[0-9A-Fa-f+-]{6}|[0-9]{1,3}|[LCR])/g, ' ')
-    .replace(/&[A-Z]/gi, '')
-    .replaceAll('&&', '&')
-    .replace(/\s+/g, ' ')
-    .trim()
 }

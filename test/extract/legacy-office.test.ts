@@ -119,6 +119,82 @@ test('the text boxes and the comments of a sheet stand behind its cells', async 
   expect((await text(book([], cells))).trim()).toBe('cell\nA note')
 })
 
+test('the values of a chart are not read again, and its categories once for all its series', async () => {
+  const index = (kind: number): Buffer => record(0x1065, u16(kind))
+  const label = (row: number, column: number, text: string): Buffer =>
+    record(0x204, u16(row), u16(column), u16(0), u16(text.length), [0], latin(text))
+  const number = (row: number, column: number, value: number): Buffer =>
+    record(0x203, u16(row), u16(column), u16(0), double(value))
+  const chart = [
+    bof(0x600, 0x20),
+    record(0x100d, u16(0), [7, 0], latin('Tonnage')),
+    ...[index(1), number(0, 0, 81), number(1, 0, 82), number(0, 1, 83)],
+    ...[index(2), label(0, 0, 'May'), label(0, 1, 'May'), label(1, 0, 'June'), number(2, 0, 2024)],
+    eof,
+  ]
+  const cells = [number(0, 0, 81), ...chart, label(1, 0, 'below the chart')]
+  expect((await text(book([], cells))).trim()).toBe('81\nbelow the chart\nTonnage\nMay\nJune\n2024')
+})
+
+test('numbers of BIFF 2, 3 and 4 are shown as their format says', async () => {
+  const day = latin('yyyy-mm-dd')
+  const formats = (id: number, ...before: number[]): Buffer[] => [
+    record(id, before, [7], latin('General')),
+    record(id, before, [day.length], day),
+  ]
+  const two = [
+    record(0x09, u16(2), u16(0x10)),
+    ...formats(0x1e),
+    record(0x03, u16(0), u16(0), [0, 1, 0], double(45356)),
+    record(0x02, u16(1), u16(0), [0, 0, 0], u16(7)),
+    eof,
+  ]
+  const later = (bofId: number, formatId: number, styleId: number, before: number[]): Buffer[] => [
+    record(bofId, u16(0), u16(0x10), u16(0)),
+    ...formats(formatId, ...before),
+    record(styleId, [0, 0], Buffer.alloc(10)),
+    record(styleId, [0, 1], Buffer.alloc(10)),
+    record(0x203, u16(0), u16(0), u16(1), double(45356)),
+    record(0x203, u16(1), u16(0), u16(0), double(7)),
+    eof,
+  ]
+  for (const stream of [two, later(0x209, 0x1e, 0x243, []), later(0x409, 0x41e, 0x443, [0, 0])])
+    expect((await text(Buffer.concat(stream))).trim()).toBe('2024-03-05\n7')
+})
+
+test('names of macros, page numbers and places of the disk are no text; even pages have headers of their own', async () => {
+  const name = (flags: number, text: string): Buffer =>
+    record(0x18, u16(flags), [0, text.length], u16(0), Buffer.alloc(8), [0], latin(text))
+  const link = (url: string): Buffer =>
+    record(
+      0x1b8,
+      Buffer.alloc(28),
+      Buffer.from('e0c9ea79f9bace118c8200aa004ba90b', 'hex'),
+      u32(url.length * 2 + 2),
+      Buffer.from(`${url}\0`, 'utf16le'),
+    )
+  const margin = (text: string): Array<Buffer | number[]> => [u16(text.length), [0], latin(text)]
+  const even = 'Ferry board&RPage &P of &N'
+  const cells = [
+    record(0x14, ...margin('&LHarbour && ferry&C&[TAB]')),
+    record(0x15, ...margin('Page &[PAGE]')),
+    record(0x89c, Buffer.alloc(30), u16(even.length), u16(0), u16(0), u16(0), ...margin(even)),
+    record(0x204, u16(0), u16(0), u16(0), u16(4), [0], latin('cell')),
+    link('https://ferry.example/'),
+    link('ms-help://PIER.1/page.htm'),
+    link('https://ferry.example/'),
+  ]
+  const globals = [
+    name(0, 'Fares'),
+    name(0, 'Fares'),
+    name(0x0e, 'Button1_Click'),
+    name(0, 'Print_Area'),
+  ]
+  expect((await text(book(globals, cells))).trim()).toBe(
+    'Fares\n\fcell\nHarbour & ferry\nFerry board\nhttps://ferry.example/',
+  )
+})
+
 test('a workbook, a letter and slides under a password are locked', async () => {
   expect(await read(book([record(0x2f, u16(1))], []))).toMatchObject({ state: 'locked' })
   const word = Buffer.alloc(0x200)

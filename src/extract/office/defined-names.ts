@@ -5,8 +5,9 @@ import type { TextSink } from '../sink.js'
 const GIVEN_BY_HAND = 20
 /** Names listed at all. */
 export const NAMES_MAX = 10_000
-/** Print areas, filters and views that programs name. */
-const GIVEN_BY_PROGRAM = /^_|^Z_[0-9A-F]{8}_|\.wvu\.|^(?:Excel_BuiltIn|Google_Sheet_Link)_/i
+/** Print areas, filters, views and lists that programs name. */
+const GIVEN_BY_PROGRAM =
+  /^_|^Z_[0-9A-F]{8}_|[0-9A-F]{8}[-_][0-9A-F]{4}[-_][0-9A-F]{4}[-_]|\.wvu\.|^(?:Excel_BuiltIn|Google_Sheet_Link)_|^Print_(?:Area|Titles)(?:_\d+)?$/i
 
 /** Whether a name was given by a program for its own use. */
 export function isGivenName(name: string): boolean {

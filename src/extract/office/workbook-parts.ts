@@ -29,7 +29,9 @@ export class WorkbookHandler implements PartHandler {
     else if (name === 'workbookPr')
       this.is1904 = /^(?:1|true|on)$/i.test(xml.attribute('date1904') ?? '')
     else if (name === 'definedName') {
-      const isHidden = /^(?:1|true|on)$/.test(xml.attribute('hidden') ?? '')
+      const isHidden = ['hidden', 'function', 'vbProcedure'].some((flag) =>
+        /^(?:1|true|on)$/.test(xml.attribute(flag) ?? ''),
+      )
       this.name(xml.attribute('name') ?? '', isHidden)
     } else if (name === 'extLst') xml.skip()
   }
@@ -48,6 +50,7 @@ export class WorkbookHandler implements PartHandler {
     this.sheets.push({ name, relationship })
   }
 
+  /** @param isHidden it is hidden, or of a macro */
   name(name: string, isHidden: boolean): void {
     if (!isHidden && !isGivenName(name) && this.definedNames.size < NAMES_MAX)
       this.definedNames.add(name)
