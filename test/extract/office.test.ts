@@ -1,7 +1,8 @@
 /** Office documents at and beyond their limits; what they say when sound is test/fixtures/office. */
 import { deflateSync, crc32 } from 'node:zlib'
-import { describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { alternativeText } from '../../src/extract/office/drawing.js'
+import { closeOcr } from '../../src/extract/ocr/engine.js'
 import { readDocument } from '../../src/extract/read.js'
 import { DEFAULT_LIMITS, type Limits } from '../../src/part/limits.js'
 import type { ReadResult, TextOutcome } from '../../src/part/outcome.js'
@@ -19,6 +20,9 @@ import {
   row as binaryRow,
   sheet as binarySheet,
 } from '../../scripts/fixtures/xlsb.js'
+import { scanJpeg } from '../../scripts/make/picture.js'
+
+afterAll(closeOcr)
 
 const WORD = 'application/vnd.openxmlformats-officedocument.wordprocessingml.'
 const EXCEL = 'application/vnd.openxmlformats-officedocument.spreadsheetml.'
@@ -341,6 +345,33 @@ describe('pictures', () => {
     expect(await text(flat(page))).toMatchObject({ empty: 'only-images', pagesToOcr: 1 })
     expect(await text(flat(small))).toMatchObject({ empty: 'no-content' })
   })
+
+  test('are recognised once each, behind the text, within the pages that the document may have', async () => {
+    const scan = async (line: string): Promise<Uint8Array> =>
+      (await scanJpeg({ width: 1240, height: 400, lines: [line] })).jpeg
+    const bytes = await docx(says('letter'), {
+      'word/_rels/document.xml.rels': relationships(
+        ['a', 'image', 'media/one.jpg'],
+        ['b', 'image', 'media/two.jpg'],
+        ['c', 'image', 'media/one.jpg'],
+      ),
+      'word/media/one.jpg': await scan('The first of the scans'),
+      'word/media/two.jpg': await scan('The second of the scans'),
+    })
+    const recognised = async (ocrPages: number): Promise<ReadResult['outcome']> => {
+      const limits = { ...DEFAULT_LIMITS, ocrPages, imageBytesMin: 1_000 }
+      const ocr = { languages: ['eng'], engine: 'wasm' as const }
+      return (await readDocument({ bytes }, { limits, ocr, passwords: [] }, 'ocr')).outcome
+    }
+    const said = (outcome: ReadResult['outcome']): string[] =>
+      outcome.kind === 'text' ? outcome.pages.map(({ text }) => text.trim()) : [outcome.state]
+    const both = await recognised(50)
+    expect(said(both)).toEqual(['letter', 'The first of the scans', 'The second of the scans'])
+    expect(both).toMatchObject({ ocrPages: 2 })
+    const cut = await recognised(1)
+    expect(said(cut)).toEqual(['letter', 'The first of the scans'])
+    expect(cut).toMatchObject({ ocrPages: 1, cutBy: 'ocr-pages' })
+  }, 60_000)
 
   test('make a document without text empty for a reason', async () => {
     expect(await text(await withPictures(''))).toMatchObject({
