@@ -26,6 +26,7 @@ import {
   type PartHandler,
 } from './office/workbook-parts.js'
 import { marginText } from './office/page-margin.js'
+import { VmlControlsHandler } from './office/vml-controls.js'
 import type { TextSink } from './sink.js'
 import { scanEntry, type XmlScanner } from './xml.js'
 
@@ -116,6 +117,12 @@ async function readExcel(source: Source, sink: TextSink, context: Context): Prom
       flow.end()
       writeLinks(drawn, links, sink)
     }
+    if (around.ofType('ctrlProp').length === 0)
+      for (const { target } of around.ofType('vmlDrawing')) {
+        const entry = pack.member(target)
+        // it is half HTML, so that faults are usual
+        if (entry) await scanEntry(entry, context.budget, new VmlControlsHandler(sink))
+      }
     writeLinks(around, links, sink)
     await inside.read()
   }

@@ -120,7 +120,7 @@ class ChartHandler implements XmlHandler {
   }
 
   open(name: string, xml: XmlScanner): void {
-    if (name === 't') this.#isText = true
+    if (name === 't' || (name === 'name' && xml.parent === 'trendline')) this.#isText = true
     else if (name === 'v') {
       if (this.#inNumbers === 0) this.#isText = true
       else if (this.#inCategories > 0) this.#number = ''
@@ -136,10 +136,10 @@ class ChartHandler implements XmlHandler {
   }
 
   close(name: string): void {
-    if (name === 't' || name === 'v' || name === 'pt') this.#isText = false
+    if (name === 't' || name === 'v' || name === 'pt' || name === 'name') this.#isText = false
     if (name === 'formatCode') this.#isFormat = false
     if (name === 'v' && this.#number !== undefined) this.#category(this.#number)
-    if (name === 'pt' || name === 'p' || name === 'v') this.#newline()
+    if (name === 'pt' || name === 'p' || name === 'v' || name === 'name') this.#newline()
     else if (isNumberCache(name)) this.#inNumbers--
     else if (name === 'cat' && --this.#inCategories === 0) this.#writeCategories()
   }
