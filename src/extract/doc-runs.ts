@@ -49,15 +49,13 @@ export function readRuns(
       ? normal.codePage
       : header.codePage
   const runs: Run[] = []
-  for (const { from, to, properties } of eachRun(main, table, header)) {
-    if (to <= from) continue
-    const { isDeleted, font, symbol } = readProperties(properties, header.version)
+  const add = (from: number, to: number, { isDeleted, font, symbol }: Properties): void => {
     const written = fonts[font ?? -1]
     const isOther =
       written &&
       (written.isSymbol ||
         (header.version < 97 && written.codePage > 0 && written.codePage !== codePage))
-    if (!isDeleted && !isOther && !symbol) continue
+    if (to <= from || (!isDeleted && !isOther && !symbol)) return
     runs.push({
       from,
       to,
@@ -66,39 +64,43 @@ export function readRuns(
       symbol: symbol && (symbolCharacter(fonts[symbol.font]?.name ?? '', symbol.code) || ' '),
     })
   }
+  for (const page of formattedPages(main, table, header)) {
+    const count = main[page + 511] as number
+    if (4 * (count + 1) > 511) continue
+    // runs that look alike share their properties
+    const known = new Map<number, Properties>()
+    for (let i = 0; i < count; i++) {
+      const place = 2 * (main[page + 4 * (count + 1) + i] ?? 0)
+      if (place === 0) continue
+      let properties = known.get(place)
+      if (!properties) {
+        const start = page + place + 1
+        const end = Math.min(start + (main[start - 1] as number), page + 511)
+        properties = readProperties(main.subarray(start, end), header.version)
+        known.set(place, properties)
+      }
+      add(main.readUInt32LE(page + 4 * i), main.readUInt32LE(page + 4 * i + 4), properties)
+    }
+  }
   return { runs: runs.sort((a, b) => a.from - b.from), codePage }
 }
 
-/** Formatted pages of 512 bytes, listed by positions and page numbers of 4 bytes (2 before Word 97). */
-function* eachRun(
+/** Places of the pages of 512 bytes, listed by positions and page numbers of 4 bytes (2 before Word 97). */
+function formattedPages(
   main: Buffer,
   table: Buffer,
   { characters: [offset, length], version }: Header,
-): Generator<{ from: number; to: number; properties: Buffer }> {
+): number[] {
   const width = version === 97 ? 4 : 2
   const count = Math.floor((length - 4) / (4 + width))
-  const pages = offset + 4 * (count + 1)
+  const places: number[] = []
   for (let i = 0; i < count; i++) {
-    const entry = pages + width * i
-    if (entry + width > table.length) return
-    const page =
-      (width === 4 ? table.readUInt32LE(entry) & 0x3fffff : table.readUInt16LE(entry)) * 512
-    if (page + 512 > main.length) continue
-    const runsOnPage = main[page + 511] as number
-    if (4 * (runsOnPage + 1) > 511) continue
-    for (let j = 0; j < runsOnPage; j++) {
-      const at = page + 4 * j
-      const place = 2 * (main[page + 4 * (runsOnPage + 1) + j] ?? 0)
-      if (place === 0) continue
-      const start = page + place + 1
-      const size = main[page + place] ?? 0
-      yield {
-        from: main.readUInt32LE(at),
-        to: main.readUInt32LE(at + 4),
-        properties: main.subarray(start, Math.min(start + size, page + 511)),
-      }
-    }
+    const entry = offset + 4 * (count + 1) + width * i
+    if (entry + width > table.length) break
+    const number = width === 4 ? table.readUInt32LE(entry) & 0x3fffff : table.readUInt16LE(entry)
+    if (number * 512 + 512 <= main.length) places.push(number * 512)
   }
+  return places
 }
 
 function readProperties(bytes: Buffer, version: Header['version']): Properties {
@@ -168,11 +170,13 @@ function readFonts(table: Buffer, { fonts: [offset, length], version }: Header):
   while (at + 6 < end) {
     const next = at + 1 + (table[at] as number)
     const characterSet = table[at + 4] as number
-    const entry = table.subarray(at + (version === 97 ? 40 : 6), Math.min(next, end))
-    const name = cString(entry.toString(version === 97 ? 'utf16le' : 'latin1'))
+    const isSymbol = characterSet === 2
+    // Word 97 writes in Unicode whatever the font is
+    const isNamed = isSymbol || version < 97
+    const name = isNamed ? nameOf(table.subarray(at, Math.min(next, end)), version) : ''
     fonts.push({
       codePage: FONT_CODE_PAGES[characterSet] ?? codePageOfName(name),
-      isSymbol: characterSet === 2,
+      isSymbol,
       name,
     })
     at = next
@@ -180,9 +184,10 @@ function readFonts(table: Buffer, { fonts: [offset, length], version }: Header):
   return fonts
 }
 
-function cString(text: string): string {
-  const end = text.indexOf('\0')
-  return end < 0 ? text : text.slice(0, end)
+function nameOf(entry: Buffer, version: Header['version']): string {
+  const name = version === 97 ? entry.toString('utf16le', 40) : entry.toString('latin1', 6)
+  const end = name.indexOf('\0')
+  return end < 0 ? name : name.slice(0, end)
 }
 
 /** The font of the style Normal, the first of Word 6's style sheet: a name, then properties of paragraphs and characters. */

@@ -195,18 +195,21 @@ function shownOf({ font, symbol }: Run, text: string): string {
 /** What stands for a symbol, [MS-DOC] 2.4.1. */
 const SYMBOL_PLACE = '('
 
-/** One unit a byte: behind a character of two bytes stands one that is left out. */
+/**
+ * One unit a byte: behind a character of two bytes stands one that is left out. Quotation marks and others of
+ * 0x80 to 0x9f in 1252 wait as controls until a line is written: a text of one byte a unit is half as large.
+ */
 function decodeBytes(bytes: Buffer, codePage: number): string {
   const latin = bytes.toString('latin1')
-  if (!/[\x80-\xff]/.test(latin)) return latin
-  if (codePage === 1252)
-    return latin.replace(/[\x80-\x9f]+/g, (some) =>
-      decodeCodePage(Buffer.from(some, 'latin1'), 1252),
-    )
+  if (codePage === 1252 || !/[\x80-\xff]/.test(latin)) return latin
   if (!isDoubleByte(codePage)) return decodeCodePage(bytes, codePage)
   return latin.replace(/[\x80-\xff][^\0-\x2f]*/g, (some) =>
     decodeCodePage(Buffer.from(some, 'latin1'), codePage).padEnd(some.length, LEFT_OUT),
   )
+}
+
+function withMarks(text: string): string {
+  return text.replace(/[\x80-\x9f]/g, (one) => decodeCodePage(Buffer.from(one, 'latin1'), 1252))
 }
 
 function decodeSymbols(bytes: Buffer, font: Font, codePage: number): string {
@@ -218,12 +221,15 @@ function decodeSymbols(bytes: Buffer, font: Font, codePage: number): string {
   ).join('')
 }
 
+/** The higher byte of western characters among those of East Asia, as of quotation marks. */
+const WESTERN = 0x10
+
 /** Characters of Word 6 in East Asia, their codes in two bytes, the higher one 0 for those of one byte. */
 function decodePairs(bytes: Buffer, codePage: number): string {
   return bytes.toString('utf16le').replace(/[^\0-\x7f]/g, (one) => {
-    const code = one.charCodeAt(0)
-    const pair = code > 0xff ? [code >> 8, code & 0xff] : [code]
-    return decodeCodePage(Uint8Array.from(pair), codePage).slice(0, 1) || LEFT_OUT
+    const [high, low] = [one.charCodeAt(0) >> 8, one.charCodeAt(0) & 0xff]
+    const some = Buffer.from(high === 0 || high === WESTERN ? [low] : [high, low])
+    return decodeCodePage(some, high === WESTERN ? 1252 : codePage).slice(0, 1) || LEFT_OUT
   })
 }
 
@@ -286,8 +292,9 @@ class Story {
     for (const [piece] of text.matchAll(/[^\0-\x1f\xad]+|\0+|[\x01-\x1f\xad]/g)) {
       const code = piece.charCodeAt(0)
       if (code >= 32 && code !== 0xad) {
-        if (instructions > 0) (fields.at(-1) as { says: string }).says += piece
-        else line += piece
+        const shown = withMarks(piece)
+        if (instructions > 0) (fields.at(-1) as { says: string }).says += shown
+        else line += shown
         if (line.length > 100_000) endLine()
         continue
       }

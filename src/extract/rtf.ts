@@ -104,8 +104,9 @@ class RtfReader {
   #codePage = 1252
   #defaultFont = -1
   #newFont = { ...NO_FONT }
-  /** Bytes of the text run that is not decoded yet. */
-  #run: number[] = []
+  /** Bytes of the text run that is not decoded yet, and how many they are. */
+  #run = Buffer.allocUnsafe(1_024)
+  #runBytes = 0
   #skip = 0
   #isStarred = false
   /** Nothing but `\*` has been read of the group. */
@@ -180,8 +181,9 @@ class RtfReader {
     const { codePage } = this.#currentFont()
     if (!isDoubleByte(codePage)) return false
     // no byte under 0x81 begins a pair: what follows the last of them begins a character
-    const pairs = this.#run.slice(this.#run.findLastIndex((one) => one < 0x81) + 1)
-    return decodeCodePage(Uint8Array.from(pairs), codePage).endsWith('\ufffd')
+    let from = this.#runBytes
+    while (from > 0 && (this.#run[from - 1] as number) > 0x80) from--
+    return decodeCodePage(this.#run.subarray(from, this.#runBytes), codePage).endsWith('\ufffd')
   }
 
   #open(): void {
@@ -246,7 +248,10 @@ class RtfReader {
     let digits = signed
     while (digits < file.length && isDigit(file[digits] as number)) digits++
     if (digits > signed) {
-      number = Number(file.toString('latin1', end, Math.min(digits, end + NUMBER_CHARS)))
+      number = 0
+      for (let i = signed; i < digits && i < signed + NUMBER_CHARS; i++)
+        number = 10 * number + (file[i] as number) - 0x30
+      if (signed > end) number = -number
       end = digits
     }
     if (file[end] === 0x20) end++
@@ -471,11 +476,13 @@ class RtfReader {
     }
     const { target } = this.#group
     if (target === 'skip' || target === 'property' || target === 'object') return
-    this.#run.push(byte)
-    if (this.#run.length <= RUN_BYTES) return
+    if (this.#runBytes === this.#run.length)
+      this.#run = Buffer.concat([this.#run, Buffer.allocUnsafe(this.#run.length)])
+    this.#run[this.#runBytes++] = byte
+    if (this.#runBytes <= RUN_BYTES) return
     // Not inside a character of two or four bytes: none of them is under 0x30.
     const isInside = isDoubleByte(this.#currentFont().codePage) && byte >= 0x30
-    if (!isInside || this.#run.length > RUN_BYTES * 32) this.#flush()
+    if (!isInside || this.#runBytes > RUN_BYTES * 32) this.#flush()
   }
 
   #currentFont(): Font {
@@ -486,19 +493,18 @@ class RtfReader {
 
   /** Decodes the pending bytes and sends the text on its way. */
   #flush(): void {
-    if (this.#run.length === 0) return
-    const run = this.#run
-    this.#run = []
+    if (this.#runBytes === 0) return
+    const run = this.#run.subarray(0, this.#runBytes)
+    this.#runBytes = 0
     if (this.#group.target === 'font') {
-      if (this.#stack.length === this.#newFont.depth)
-        this.#newFont.name += Buffer.from(run).toString('latin1')
+      if (this.#stack.length === this.#newFont.depth) this.#newFont.name += run.toString('latin1')
       return
     }
     const font = this.#currentFont()
     this.#text(
       font.isSymbol
-        ? run.map((byte) => this.#symbolCharacter(byte, font)).join('')
-        : this.#decode(Uint8Array.from(run), font.codePage),
+        ? Array.from(run, (byte) => this.#symbolCharacter(byte, font)).join('')
+        : this.#decode(run, font.codePage),
     )
   }
 

@@ -77,7 +77,7 @@ test('text of Word 95 is read in the code page of its font, of the style Normal,
 test.each([
   ['Japanese', 0xa697, 128, '83438393 0d00', 'イン\n'],
   ['Korean', 0xa698, 129, 'b9e80d00', '배\n'],
-  ['Chinese of the mainland', 0xa699, 134, 'b4ac0d00', '船\n'],
+  ['Chinese of the mainland', 0xa699, 134, '1093b4ac10940d00', '“船”\n'],
   ['Chinese of Taiwan', 0xa699, 136, 'b2ee0d00', '船\n'],
 ])(
   'Word 6 in %s has the two bytes of a character in one number',
