@@ -42,21 +42,21 @@ test.skipIf(fontsOf('eng').length === 0)('no upright page is turned', () => {
 })
 
 describe('a page is read', () => {
-  test.each([
+  test.for([
     ['eng', 90, 'letter'],
     ['eng', 0, 'few'],
     ['deu', 180, 'list'],
     ['jpn', 270, 'few'],
   ] as const)(
     'in %s, turned by %i degrees and askew',
-    async (language, turn, layout) => {
-      if (fontsOf(language).length === 0) return
+    { timeout: 120_000 },
+    async ([language, turn, layout], { skip }) => {
+      if (fontsOf(language).length === 0) skip(`no font for ${language}`)
       const page = mixedPage(language, layout, 5)
       const seen = turned(rotated(page, turn === 0 ? 2.5 : 0.5), turn)
       const read = await recognise(seen, { languages: [language], engine: 'wasm' }, 25e6, 100_000)
       expect(shareRead(page.lines, read?.text ?? '')).toBeGreaterThan(0.7)
     },
-    120_000,
   )
 })
 
