@@ -1,9 +1,11 @@
 /**
- * Pictures inside legacy Office files: BLIP records of OfficeArt ([MS-ODRAW] 2.2.23), wherever they stand.
+ * Drawings of legacy Office files ([MS-ODRAW]): pictures, which are BLIP records (2.2.23) wherever they stand, and
+ * the alternative texts of shapes.
  *
  * JPEG, PNG, TIFF and bitmaps only: metafiles hold drawings, whose text nobody recognises here.
  */
 import type { Context } from './extractor.js'
+import { alternativeText } from './office/drawing.js'
 
 /** Record types and their file endings. */
 const KINDS: ReadonlyArray<readonly [type: number, ending: string]> = [
@@ -68,4 +70,37 @@ function withoutHeader(record: Buffer): Buffer | undefined {
     if (/^(\xff\xd8\xff|\x89PNG|II\*\0|MM\0\*)/.test(mark)) return record.subarray(at)
   }
   return undefined
+}
+
+const PROPERTIES = 0xf00b
+/** `wzDescription`, 2.3.4.16, and the bit that says that its value stands behind the table. */
+const DESCRIPTION = 0x0381
+const IS_COMPLEX = 0x8000
+
+/** The alternative texts that a person wrote for the shapes of a drawing, in its order. 2.2.9 to 2.2.11. */
+export function shapeDescriptions(drawing: Buffer): string[] {
+  const texts: string[] = []
+  for (let at = 0; at + 8 <= drawing.length;) {
+    const start = drawing.readUInt16LE(at)
+    const end = at + 8 + drawing.readUInt32LE(at + 4)
+    if (drawing.readUInt16LE(at + 2) === PROPERTIES) {
+      let value = at + 8 + 6 * (start >> 4)
+      for (let entry = at + 8; entry + 6 <= at + 8 + 6 * (start >> 4); entry += 6) {
+        if (entry + 6 > drawing.length) break
+        const id = drawing.readUInt16LE(entry)
+        if ((id & IS_COMPLEX) === 0) continue
+        const next = value + drawing.readUInt32LE(entry + 2)
+        if ((id & 0x3fff) === DESCRIPTION) {
+          const text = alternativeText(
+            drawing.toString('utf16le', value, next).replace(/\0.*$/s, ''),
+          )
+          if (text !== undefined) texts.push(text)
+        }
+        value = next
+      }
+    }
+    // a container's content follows its header
+    at = (start & 15) === 15 ? at + 8 : end
+  }
+  return texts
 }

@@ -15,7 +15,7 @@ import { isGivenName, NAMES_MAX, writeNames } from './office/defined-names.js'
 import { builtInFormat, NumberFormat } from './office/number-format.js'
 import { fifteenDigits } from './office/shown-number.js'
 import { marginText } from './office/page-margin.js'
-import { readPictures } from './office-art.js'
+import { readPictures, shapeDescriptions } from './office-art.js'
 import { readObjectPool } from './ole-embedded.js'
 import { OleFile } from '../ole/read.js'
 import { writeOleProperties } from './ole-properties.js'
@@ -91,6 +91,7 @@ const ID = {
   textObject: 0x1b6,
   link: 0x1b8,
   drawingGroup: 0xeb,
+  drawing: 0xec,
   seriesText: 0x100d,
   seriesIndex: 0x1065,
   moreMargins: 0x89c,
@@ -341,6 +342,9 @@ class Workbook {
         return
       case ID.drawingGroup:
         this.drawings.push(...parts)
+        return
+      case ID.drawing:
+        if (this.#version === 8) this.#later.push(...shapeDescriptions(Buffer.concat(parts)))
         return
       case ID.bundleHeader:
         this.#namesInOrder.push(new Fields(parts, 5).bytes(body[4] ?? 0, this.#codePage))

@@ -195,6 +195,34 @@ test('names of macros, page numbers and places of the disk are no text; even pag
   )
 })
 
+test('the alternative texts of shapes that a person wrote are read', async () => {
+  const art = (start: number, type: number, ...body: Buffer[]): Buffer => {
+    const content = Buffer.concat(body)
+    return Buffer.concat([
+      Buffer.from([...u16(start), ...u16(type), ...u32(content.length)]),
+      content,
+    ])
+  }
+  const wide = (value: string): Buffer => Buffer.from(`${value}\0`, 'utf16le')
+  const shape = (name: string, description: string): Buffer => {
+    const [first, second] = [wide(name), wide(description)]
+    const entries = [
+      [...u16(0x007f), ...u32(1)],
+      [...u16(0xc380), ...u32(first.length)],
+      [...u16(0xc381), ...u32(second.length)],
+    ]
+    // the names of shapes stand before their descriptions
+    return art(0x0f, 0xf004, art(0x33, 0xf00b, Buffer.from(entries.flat()), first, second))
+  }
+  const drawing = art(0x0f, 0xf002, shape('Oval 1', 'Lighthouse at dusk'), shape('x', 'Picture 7'))
+  const cells = [
+    record(0xec, drawing.subarray(0, 100)),
+    record(0x3c, drawing.subarray(100)),
+    record(0x204, u16(0), u16(0), u16(0), u16(4), [0], latin('cell')),
+  ]
+  expect((await text(book([], cells))).trim()).toBe('cell\nLighthouse at dusk')
+})
+
 test('a workbook, a letter and slides under a password are locked', async () => {
   expect(await read(book([record(0x2f, u16(1))], []))).toMatchObject({ state: 'locked' })
   const word = Buffer.alloc(0x200)
