@@ -1,8 +1,8 @@
 /**
  * Drawings of legacy Office files ([MS-ODRAW]): pictures, which are BLIP records (2.2.23) wherever they stand, and
- * the alternative texts of shapes.
+ * the texts that shapes keep among their properties.
  *
- * JPEG, PNG, TIFF and bitmaps only: metafiles hold drawings, whose text nobody recognises here.
+ * Of pictures JPEG, PNG, TIFF and bitmaps only: metafiles hold drawings, whose text nobody recognises here.
  */
 import type { Context } from './extractor.js'
 import { alternativeText } from './office/drawing.js'
@@ -72,29 +72,31 @@ function withoutHeader(record: Buffer): Buffer | undefined {
   return undefined
 }
 
-const PROPERTIES = 0xf00b
-/** `wzDescription`, 2.3.4.16, and the bit that says that its value stands behind the table. */
+/** Tables of properties: the first, and those of later versions. 2.2.9 to 2.2.11. */
+const PROPERTIES = new Set([0xf00b, 0xf121, 0xf122])
+/** `gtextUNICODE`, 2.3.22.1, `wzDescription`, 2.3.4.16, and the bit that says that a value stands behind the table. */
+const WORD_ART = 0x00c0
 const DESCRIPTION = 0x0381
 const IS_COMPLEX = 0x8000
 
-/** The alternative texts that a person wrote for the shapes of a drawing, in its order. 2.2.9 to 2.2.11. */
-export function shapeDescriptions(drawing: Buffer): string[] {
+/** Of the shapes of a drawing, in its order: their WordArt, and the alternative texts that a person wrote. */
+export function shapeTexts(drawing: Buffer): string[] {
   const texts: string[] = []
   for (let at = 0; at + 8 <= drawing.length;) {
     const start = drawing.readUInt16LE(at)
     const end = at + 8 + drawing.readUInt32LE(at + 4)
-    if (drawing.readUInt16LE(at + 2) === PROPERTIES) {
+    if (PROPERTIES.has(drawing.readUInt16LE(at + 2))) {
       let value = at + 8 + 6 * (start >> 4)
       for (let entry = at + 8; entry + 6 <= at + 8 + 6 * (start >> 4); entry += 6) {
         if (entry + 6 > drawing.length) break
         const id = drawing.readUInt16LE(entry)
         if ((id & IS_COMPLEX) === 0) continue
         const next = value + drawing.readUInt32LE(entry + 2)
-        if ((id & 0x3fff) === DESCRIPTION) {
-          const text = alternativeText(
-            drawing.toString('utf16le', value, next).replace(/\0.*$/s, ''),
-          )
-          if (text !== undefined) texts.push(text)
+        const property = id & 0x3fff
+        if (property === WORD_ART || property === DESCRIPTION) {
+          const stored = drawing.toString('utf16le', value, next).replace(/\0.*$/s, '')
+          const text = property === WORD_ART ? stored.trim() : alternativeText(stored)
+          if (text) texts.push(text)
         }
         value = next
       }

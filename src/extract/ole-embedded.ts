@@ -4,10 +4,11 @@
  */
 import { OleFile, readBelow, readCounted } from '../ole/read.js'
 import { writeOleFile } from '../ole/write.js'
+import { sniff } from './sniff.js'
 import { Declined, type Context, type Extractor } from './extractor.js'
 
 /** Streams that are a file by themselves. */
-const WHOLE = new Set(['package', 'embeddedodf', 'contents'])
+const WHOLE = new Set(['package', 'package_stream', 'embeddedodf', 'contents'])
 /** Streams by which a storage is a document that has an extractor. */
 const DOCUMENT = new Set([
   'worddocument',
@@ -84,6 +85,8 @@ async function readObject(
     if (WHOLE.has(streamName)) {
       const bytes = readCounted(ole, stream, context.budget)
       if (bytes.length < 4) continue
+      // programs keep whatever they like under this name
+      if (streamName === 'contents' && sniff(bytes).startsWith('text/')) continue
       await context.nested(bytes, name)
       return true
     }

@@ -1,23 +1,26 @@
 /**
- * PowerPoint 97 to 2003: slides in order, each a page, its shapes from top to bottom and left to right,
+ * PowerPoint 95 to 2003: slides in order, each a page, its shapes from top to bottom and left to right,
  * its notes and comments behind it; footers once, link targets, embedded documents, pictures.
  *
- * The persist directory says which copy of a slide is the last one saved. Masters, layouts and handouts are not
- * read, so their prompts do not appear. A presentation whose directory is lost is read record by record.
+ * The persist directory says which copy of a slide is the last one saved. Of a master what it draws beside its
+ * placeholders is read, behind the first slide that shows it; its prompts and handouts are not. A presentation whose
+ * directory is lost is read record by record.
  * Format: [MS-PPT], [MS-ODRAW].
  */
 import { constants, inflateSync } from 'node:zlib'
 import { Cut } from './budget.js'
 import { Declined, type Context, type Extractor, type Facts, type Source } from './extractor.js'
-import { readPictures } from './office-art.js'
-import { OleFile } from '../ole/read.js'
+import { readPictures, shapeTexts } from './office-art.js'
+import { isOleFile, OleFile } from '../ole/read.js'
 import { writeOleProperties } from './ole-properties.js'
+import { readObjectPool } from './ole-embedded.js'
+import { isPowerPoint95, readPowerPoint95 } from './ppt95.js'
 import type { TextSink } from './sink.js'
 
 export const ppt: Extractor = {
   name: 'ppt',
-  version: 1,
-  title: 'PowerPoint 97 to 2003 (ppt, pps, pot)',
+  version: 2,
+  title: 'PowerPoint 95 to 2003 (ppt, pps, pot)',
   types: ['application/vnd.ms-powerpoint'],
   extensions: ['ppt', 'pps', 'pot'],
   lane: 'text',
@@ -28,6 +31,7 @@ export const ppt: Extractor = {
 const TYPE = {
   document: 0x03e8,
   slide: 0x03ee,
+  slideAtom: 0x03ef,
   notes: 0x03f0,
   notesAtom: 0x03f1,
   slidePersist: 0x03f3,
@@ -38,6 +42,7 @@ const TYPE = {
   textHeader: 0x0f9f,
   textChars: 0x0fa0,
   textBytes: 0x0fa8,
+  placeholder: 0x0bc3,
   string: 0x0fba,
   link: 0x0fd7,
   headersFooters: 0x0fd9,
@@ -51,9 +56,15 @@ const TYPE = {
   textBox: 0xf00d,
   childAnchor: 0xf00f,
   anchor: 0xf010,
+  clientData: 0xf011,
 } as const
 
 const ENCRYPTED = 0xf3d1c4df
+/** A file saved for PowerPoint 95 and 97 keeps the streams of 97 in here. [MS-PPT] 2.1 */
+const DUAL = 'PP97_DUALSTORAGE/'
+/** Placeholder of a footer on a master; SlideAtom, the flag by which a slide shows its master's objects. */
+const FOOTER = 9
+const SHOWS_MASTER = 1
 /** Containers inside containers; real ones stay under 20. */
 const DEPTH_MAX = 60
 /** Records looked at in one container. */
@@ -71,12 +82,18 @@ interface PptRecord {
 
 async function readPpt({ bytes }: Source, sink: TextSink, context: Context): Promise<Facts> {
   const ole = new OleFile(bytes)
-  const stream = ole.readPath('PowerPoint Document')
+  const folder = ole.find(`${DUAL}PowerPoint Document`) ? DUAL : ''
+  const stream = ole.readPath(`${folder}PowerPoint Document`)
   if (!stream) throw new Error('no PowerPoint Document stream')
-  const user = ole.readPath('Current User')
+  const user = ole.readPath(`${folder}Current User`)
   if (user && user.length >= 20 && user.readUInt32LE(12) === ENCRYPTED)
     throw new Declined('locked', 'password needed')
   writeOleProperties(ole, sink)
+  if (isPowerPoint95(stream)) {
+    const pageCount = readPowerPoint95(stream, sink)
+    await readObjectPool(ole, '', context)
+    return { pageCount }
+  }
 
   const lastEdit = user && user.length >= 20 ? user.readUInt32LE(16) : undefined
   const persist = persistDirectory(stream, lastEdit ?? lastUserEdit(stream))
@@ -91,7 +108,7 @@ async function readPpt({ bytes }: Source, sink: TextSink, context: Context): Pro
 
   for (const object of children(stream))
     if (object.type === TYPE.object) await readEmbedded(object, context)
-  const pictures = ole.readPath('Pictures')
+  const pictures = ole.readPath(`${folder}Pictures`) ?? ole.readPath('Pictures')
   if (pictures && (await readPictures(pictures, context)) > 0) facts.empty = 'only-images'
   return facts
 }
@@ -159,6 +176,12 @@ function readDocument(
     .filter(({ instance }) => instance === 0)
     .flatMap(({ body }) => outlines(body))
   const notes = lists.filter(({ instance }) => instance === 2).flatMap(({ body }) => outlines(body))
+  const masters = new Map(
+    lists
+      .filter(({ instance }) => instance === 1)
+      .flatMap(({ body }) => outlines(body))
+      .map(({ id, slideId }) => [slideId, id]),
+  )
 
   const notesOfSlide = new Map<number, PptRecord>()
   // Thousands of entries may name one place: each is read once.
@@ -175,6 +198,24 @@ function readDocument(
     if (record && atom && atom.body.length >= 4) notesOfSlide.set(atom.body.readUInt32LE(0), record)
   }
 
+  const drawn = new Set<string>()
+  /** What the masters of a slide draw: a title master stands before the main one. */
+  const writeMasters = (slide: PptRecord): void => {
+    let atom = firstOf(slide.body, TYPE.slideAtom)?.body
+    for (let depth = 0; depth < 2 && atom && atom.length >= 22; depth++) {
+      if ((atom.readUInt16LE(20) & SHOWS_MASTER) === 0) return
+      const id = masters.get(atom.readUInt32LE(12))
+      const master = id === undefined ? undefined : recordOf(id)
+      if (!master || (master.type !== TYPE.master && master.type !== TYPE.slide)) return
+      for (const { text } of shapesOf(master.body, [], new Set(), isDrawnByMaster))
+        for (const one of text.split(/[\r\v\n]+/))
+          if (/[\p{L}\p{N}]/u.test(one) && !drawn.has(one)) {
+            drawn.add(one)
+            line(sink, one)
+          }
+      atom = firstOf(master.body, TYPE.slideAtom)?.body
+    }
+  }
   const footers = new Set<string>()
   collectFooters(document.body, footers)
   slides.forEach((slide, nth) => {
@@ -189,6 +230,7 @@ function readDocument(
     } else for (const text of slide.texts) line(sink, text)
     const own = notesOfSlide.get(slide.slideId)
     if (own) writeShapes(own.body, [], sink)
+    if (record?.type === TYPE.slide) writeMasters(record)
   })
   for (const footer of footers) line(sink, footer)
   for (const links of children(document.body).filter(({ type }) => type === TYPE.links))
@@ -227,8 +269,22 @@ interface Shape {
 
 /** Writes the shapes of a slide: titles, then from top to bottom; those without a place keep their order. */
 function writeShapes(slide: Buffer, outline: readonly string[], sink: TextSink): void {
-  const shapes: Shape[] = []
   const used = new Set<number>()
+  for (const { text } of shapesOf(slide, outline, used, () => true)) line(sink, text)
+  // texts that no shape refers to are still what the outline shows
+  outline.forEach((text, nth) => {
+    if (!used.has(nth)) line(sink, text)
+  })
+}
+
+/** Shapes with a text, in the order they are written; `used` gets the texts of the outline they refer to. */
+function shapesOf(
+  slide: Buffer,
+  outline: readonly string[],
+  used: Set<number>,
+  isWanted: (shape: Buffer) => boolean,
+): Shape[] {
+  const shapes: Shape[] = []
   const walk = (body: Buffer, place: [number, number] | undefined, depth: number): void => {
     if (depth > DEPTH_MAX) return
     for (const record of children(body)) {
@@ -237,11 +293,13 @@ function writeShapes(slide: Buffer, outline: readonly string[], sink: TextSink):
         const first = firstOf(record.body, TYPE.shape)
         walk(record.body, place ?? (first && placeOf(first.body)), depth + 1)
       } else if (record.type === TYPE.shape) {
+        if (!isWanted(record.body)) continue
         const box = firstOf(record.body, TYPE.textBox)
-        if (!box) continue
-        const { text, isTitle } = boxText(box.body, outline, used)
+        const written = box && boxText(box.body, outline, used)
+        const texts = [written?.text ?? '', ...shapeTexts(record.body)]
+        const text = texts.filter((one) => one.trim() !== '').join('\n')
         const [top, left] = place ?? placeOf(record.body) ?? [Infinity, Infinity]
-        if (text.trim() !== '') shapes.push({ text, isTitle, top, left })
+        if (text !== '') shapes.push({ text, isTitle: written?.isTitle ?? false, top, left })
       } else if (record.isContainer) walk(record.body, place, depth + 1)
     }
   }
@@ -253,15 +311,17 @@ function writeShapes(slide: Buffer, outline: readonly string[], sink: TextSink):
         if (type === TYPE.group) walk(body, undefined, 0)
         else if (type === TYPE.shape) walk(body, undefined, 0)
     }
-  shapes.sort(
+  return shapes.sort(
     (a, b) =>
       Number(b.isTitle) - Number(a.isTitle) || compare(a.top, b.top) || compare(a.left, b.left),
   )
-  for (const { text } of shapes) line(sink, text)
-  // texts that no shape refers to are still what the outline shows
-  outline.forEach((text, nth) => {
-    if (!used.has(nth)) line(sink, text)
-  })
+}
+
+/** Whether slides show this shape of their master: no placeholder, or the text of a footer. */
+function isDrawnByMaster(shape: Buffer): boolean {
+  const own = firstOf(shape, TYPE.clientData)
+  const placeholder = own && firstOf(own.body, TYPE.placeholder)
+  return !placeholder || placeholder.body[4] === FOOTER
 }
 
 function compare(a: number, b: number): number {
@@ -346,7 +406,19 @@ async function readEmbedded({ instance, body }: PptRecord, context: Context): Pr
     }
   }
   context.budget.takeBytes(bytes.length)
+  if (holdsNoDocument(bytes)) return
   await context.nested(bytes, 'embedded object')
+}
+
+/** Macros are kept like embedded documents ([MS-PPT] 2.10.41), and so is a storage that was emptied. */
+function holdsNoDocument(bytes: Buffer): boolean {
+  if (!isOleFile(bytes)) return false
+  try {
+    const ole = new OleFile(bytes)
+    return ole.entries.length === 0 || ole.find('VBA/dir') !== undefined
+  } catch {
+    return false
+  }
 }
 
 function line(sink: TextSink, text: string): void {

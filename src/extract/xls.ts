@@ -15,7 +15,7 @@ import { isGivenName, NAMES_MAX, writeNames } from './office/defined-names.js'
 import { builtInFormat, NumberFormat } from './office/number-format.js'
 import { fifteenDigits } from './office/shown-number.js'
 import { marginText } from './office/page-margin.js'
-import { readPictures, shapeDescriptions } from './office-art.js'
+import { readPictures, shapeTexts } from './office-art.js'
 import { readObjectPool } from './ole-embedded.js'
 import { OleFile } from '../ole/read.js'
 import { writeOleProperties } from './ole-properties.js'
@@ -271,7 +271,13 @@ class Workbook {
       case ID.richLabel:
         return this.#textCell(body, this.#text(parts, 6))
       case ID.oldLabel:
-        return this.#cell(body, new Fields(parts, 8).bytes(body[7] ?? 0, this.#codePage))
+        // a chart of Microsoft Graph writes this record with strings of BIFF 8 ([MS-OGRAPH])
+        return this.#cell(
+          body,
+          this.#version === 8
+            ? new Fields(parts, 8).unicode(body[7] ?? 0)
+            : new Fields(parts, 8).bytes(body[7] ?? 0, this.#codePage),
+        )
       case ID.labelShared:
         return this.#textCell(body, this.#sharedString(body.readUInt32LE(6)))
       case ID.number:
@@ -344,7 +350,7 @@ class Workbook {
         this.drawings.push(...parts)
         return
       case ID.drawing:
-        if (this.#version === 8) this.#later.push(...shapeDescriptions(Buffer.concat(parts)))
+        if (this.#version === 8) this.#later.push(...shapeTexts(Buffer.concat(parts)))
         return
       case ID.bundleHeader:
         this.#namesInOrder.push(new Fields(parts, 5).bytes(body[4] ?? 0, this.#codePage))
