@@ -297,7 +297,7 @@ function shapesOf(
         const box = firstOf(record.body, TYPE.textBox)
         const written = box && boxText(box.body, outline, used)
         const texts = [written?.text ?? '', ...shapeTexts(record.body)]
-        const text = texts.filter((one) => one.trim() !== '').join('\n')
+        const text = [...new Set(texts.filter((one) => one.trim() !== ''))].join('\n')
         const [top, left] = place ?? placeOf(record.body) ?? [Infinity, Infinity]
         if (text !== '') shapes.push({ text, isTitle: written?.isTitle ?? false, top, left })
       } else if (record.isContainer) walk(record.body, place, depth + 1)
