@@ -139,11 +139,14 @@ const FIELDS_MAX = 1_000
 /** Shapes of VML that carry an alternative text. */
 const VML_SHAPES = new Set(['shape', 'rect', 'oval', 'roundrect', 'group', 'image', 'polyline'])
 
-/** Open complex fields, innermost last, and how many of them are at their instruction. */
-interface Fields {
-  open: Array<{ isInstruction: boolean; says: string }>
-  /** What stands in an instruction, results of inner fields too, is not shown. */
-  instructions: number
+/** What is open in a paragraph; a box in it has paragraphs of its own. */
+class Running {
+  /** Open complex fields, innermost last. */
+  readonly fields: Array<{ isInstruction: boolean; says: string }> = []
+  /** How many of them are at their instruction: what stands there, results of inner fields too, is not shown. */
+  instructions = 0
+  /** The next paragraph goes on here: this is its large first letter, in a frame of its own. */
+  isContinued = false
 }
 
 /** An open content control (`sdt`). */
@@ -166,11 +169,9 @@ class WordHandler implements XmlHandler {
   #waiting: Array<() => Promise<void>> = []
   #isText = false
   #isInstruction = false
-  #fields: Fields = { open: [], instructions: 0 }
+  #running = new Running()
   /** Those around the open boxes. */
-  readonly #fieldsAround: Fields[] = []
-  /** The first letter of a paragraph, large and in a frame of its own. */
-  #isDropCap = false
+  readonly #aroundBoxes: Running[] = []
   #choices: string[] = []
   #choice: number | undefined
   #equation: EquationReader | undefined
@@ -190,8 +191,10 @@ class WordHandler implements XmlHandler {
       case 'oMath':
         this.#equation ??= new EquationReader()
         return
-      case 'r':
       case 'p':
+        this.#running.isContinued = false
+        return
+      case 'r':
       case 'pPr':
       case 'tc':
       case 'tcPr':
@@ -199,11 +202,14 @@ class WordHandler implements XmlHandler {
       case 'trPr':
         return
       case 'framePr':
-        this.#isDropCap = /^(?:drop|margin)$/.test(xml.attribute('dropCap') ?? '')
+        this.#running.isContinued = /^(?:drop|margin)$/.test(xml.attribute('dropCap') ?? '')
         return
       case 'del':
         // in its properties: the whole row is deleted
         return xml.skip(xml.parent === 'trPr' ? 2 : 0)
+      case 'tbl':
+        if (this.#running.isContinued) this.#flow.paragraph()
+        return
       case 'cellDel':
         return xml.skip(2)
       case 'tab':
@@ -220,8 +226,8 @@ class WordHandler implements XmlHandler {
         )
       case 'txbxContent':
       case 'txBody':
-        this.#fieldsAround.push(this.#fields)
-        this.#fields = { open: [], instructions: 0 }
+        this.#aroundBoxes.push(this.#running)
+        this.#running = new Running()
         return this.#flow.enterBox()
       case 'instrText':
         this.#isInstruction = true
@@ -305,10 +311,9 @@ class WordHandler implements XmlHandler {
         return
       case 'p':
         // a field without a result must not swallow what follows its paragraph
-        this.#fields.open.length = 0
-        this.#fields.instructions = 0
-        if (this.#isDropCap) this.#isDropCap = false
-        else this.#flow.paragraph()
+        this.#running.fields.length = 0
+        this.#running.instructions = 0
+        if (!this.#running.isContinued || this.#waiting.length > 0) this.#flow.paragraph()
         for (const { prompt } of this.#controls) if (prompt) prompt.isBlock = true
         if (this.#waiting.length > 0 && !this.#flow.isInBox) xml.pause()
         return
@@ -318,7 +323,7 @@ class WordHandler implements XmlHandler {
         return this.#flow.newline()
       case 'txbxContent':
       case 'txBody':
-        this.#fields = this.#fieldsAround.pop() ?? this.#fields
+        this.#running = this.#aroundBoxes.pop() ?? this.#running
         return this.#flow.leaveBox()
       case 'sdtContent':
         return this.#endPrompt(xml)
@@ -335,9 +340,9 @@ class WordHandler implements XmlHandler {
   text(text: string): void {
     this.#equation?.text(text)
     if (this.#isText) {
-      if (this.#fields.instructions === 0) this.#flow.text(text)
+      if (this.#running.instructions === 0) this.#flow.text(text)
     } else if (this.#isInstruction) {
-      const field = this.#fields.open[this.#fields.open.length - 1]
+      const field = this.#running.fields[this.#running.fields.length - 1]
       if (field && field.says.length < 4_000) field.says += text
     }
   }
@@ -412,30 +417,31 @@ class WordHandler implements XmlHandler {
 
   /** The marks of a complex field: begin, instruction, separate, result, end. */
   #fieldMark(type: string): void {
-    const fields = this.#fields
+    const { fields } = this.#running
     if (type === 'begin') {
-      if (fields.open.length >= FIELDS_MAX) return
-      fields.open.push({ isInstruction: true, says: '' })
-      fields.instructions++
+      if (fields.length >= FIELDS_MAX) return
+      fields.push({ isInstruction: true, says: '' })
+      this.#running.instructions++
       return
     }
-    const field = fields.open[fields.open.length - 1]
+    const field = fields[fields.length - 1]
     if (field?.isInstruction) {
       field.isInstruction = false
-      fields.instructions--
+      this.#running.instructions--
       this.#fieldLink(field.says)
       const shown = type === 'end' ? shownByInstruction(field.says) : undefined
-      const around = fields.open[fields.open.length - 2]
-      if (shown && fields.instructions === 0) this.#flow.text(shown)
+      const around = fields[fields.length - 2]
+      if (shown && this.#running.instructions === 0) this.#flow.text(shown)
       // an equation inside of an equation
       else if (shown && around && around.says.length < 4_000) around.says += shown
     }
-    if (type === 'end') fields.open.pop()
+    if (type === 'end') fields.pop()
   }
 
-  /** HYPERLINK "target" of a field. */
+  /** HYPERLINK "target" of a field, or HYPERLINK target. */
   #fieldLink(instruction: string): void {
-    const target = /^\s*HYPERLINK\s+"([^"]+)"/.exec(instruction)?.[1]
+    const [, quoted, bare] = /^\s*HYPERLINK\s+(?:"([^"]+)"|([^\s"\\]+))/i.exec(instruction) ?? []
+    const target = quoted ?? bare
     if (target) this.#document.links.add(target)
   }
 }

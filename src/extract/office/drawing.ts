@@ -102,6 +102,9 @@ class ShapesOverChart implements XmlHandler {
   }
 }
 
+/** Of a chart: formulas, and the look of a text (in newer charts with that text once more). */
+const CHART_OUT = new Set(['f', 'formatCode', 'txPr', 'AlternateContent'])
+
 class ChartHandler implements XmlHandler {
   readonly #flow: Flow
   #isText = false
@@ -132,7 +135,7 @@ class ChartHandler implements XmlHandler {
       this.#categories = ['']
     } else if (name === 'pt') this.#isText = this.#inNumbers === 0
     else if (name === 'formatCode' && this.#inCategories > 0) this.#isFormat = true
-    else if (name === 'f' || name === 'formatCode' || name === 'AlternateContent') xml.skip()
+    else if (CHART_OUT.has(name)) xml.skip()
   }
 
   close(name: string): void {
