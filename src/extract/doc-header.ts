@@ -24,12 +24,13 @@ export interface Header {
   headerTextBoxes: number
   /** Characters of all parts together. */
   total: number
-  /** Offset and length of tables: pieces, character runs, header stories, fonts, styles. */
+  /** Offset and length of tables: pieces, character runs, header stories, fonts, styles, drawings. */
   clx: Table
   characters: Table
   headerStories: Table
   fonts: Table
   styles: Table
+  drawings: Table
   /** Of text in one byte a character whose font names none. */
   codePage: number
   /** Word 6 and 95 of East Asia: two bytes a character, its code in the code page. */
@@ -51,7 +52,15 @@ const LAYOUTS = {
     fonts: 0xd0,
     styles: 0x60,
   },
-  97: { counts: 0x4c, parts: 8, clx: 0x1a2, characters: 0xfa, headerStories: 0xf2, fonts: 0x112 },
+  97: {
+    counts: 0x4c,
+    parts: 8,
+    clx: 0x1a2,
+    characters: 0xfa,
+    headerStories: 0xf2,
+    fonts: 0x112,
+    drawings: 0x22a,
+  },
 } as const
 
 /** First words of the versions; those of 0xa697 and behind are Word 6 and 95 in Japanese, Korean, Chinese. */
@@ -67,8 +76,8 @@ export function readHeader(main: Buffer): Header {
   if (main.length < HEADER_BYTES || !KNOWN.has(main.readUInt16LE(0)))
     throw new Error('no Word document header')
   const version = versionOf(main)
-  const layout: Partial<Record<'fonts' | 'styles', number>> & (typeof LAYOUTS)[typeof version] =
-    LAYOUTS[version]
+  const layout: Partial<Record<'fonts' | 'styles' | 'drawings', number>> &
+    (typeof LAYOUTS)[typeof version] = LAYOUTS[version]
   const flags = main.readUInt16LE(10)
   const table = (at: number | undefined): Table =>
     at === undefined || at + 8 > main.length
@@ -101,6 +110,7 @@ export function readHeader(main: Buffer): Header {
     headerStories: table(layout.headerStories),
     fonts: table(layout.fonts),
     styles: table(layout.styles),
+    drawings: table(layout.drawings),
     codePage: version === 97 ? 1252 : oldCodePage(main),
     isWide: version === 6 && (flags & 0x1000) !== 0,
   }

@@ -15,7 +15,7 @@ import { textOfSymbolByte } from './font-charset.js'
 import { shownByInstruction } from './office/field.js'
 import { decryptStream, openRc4 } from './office-rc4.js'
 import { openXor, unmaskWord } from './office-xor.js'
-import { readPictures } from './office-art.js'
+import { readPictures, shapeTextsWithin } from './office-art.js'
 import { OleFile, isOleFile } from '../ole/read.js'
 import { readObjectPool } from './ole-embedded.js'
 import { writeOleProperties } from './ole-properties.js'
@@ -37,7 +37,10 @@ export const doc: Extractor = {
     const facts = readWord(ole, sink, context)
     await readObjectPool(ole, 'ObjectPool/', context)
     const data = ole.readPath('Data')
-    if (data) await readPictures(data, context)
+    if (data) {
+      for (const words of shapeTextsWithin(data)) sink.line(words)
+      await readPictures(data, context)
+    }
     return facts
   },
 }
@@ -106,6 +109,8 @@ function writeWord(main: Buffer, table: Buffer, fib: Header, sink: TextSink): Fa
   ])
     story.write(part)
   for (const header of headerStories(headers, table, fib)) story.writeOnce(header)
+  const [drawings, bytes] = fib.drawings
+  for (const words of shapeTextsWithin(table.subarray(drawings, drawings + bytes))) sink.line(words)
   return {
     ...(PICTURE_MARKS.test(text) && { empty: 'only-images' }),
     ...(partial && { partial }),

@@ -106,3 +106,18 @@ export function shapeTexts(drawing: Buffer): string[] {
   }
   return texts
 }
+
+/** A shape's container, 2.2.14, as it begins wherever it stands. */
+const SHAPE = Buffer.from([0x0f, 0x00, 0x04, 0xf0])
+
+/** Texts of all shapes in a stream that holds other things too, as Word's do, each text once. */
+export function shapeTextsWithin(stream: Buffer): string[] {
+  const found = new Set<string>()
+  for (let at = stream.indexOf(SHAPE); at >= 0 && at + 8 <= stream.length;) {
+    const end = at + 8 + stream.readUInt32LE(at + 4)
+    const isWhole = end <= stream.length
+    if (isWhole) for (const text of shapeTexts(stream.subarray(at, end))) found.add(text)
+    at = stream.indexOf(SHAPE, isWhole ? end : at + 4)
+  }
+  return [...found]
+}

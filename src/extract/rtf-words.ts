@@ -65,3 +65,11 @@ export const DESTINATIONS = new Set([
   ...PROPERTIES,
   ...['fonttbl', 'fldinst', 'objdata', 'pict', 'info', 'ffl', 'sn', 'sv', 'upr', 'ud'],
 ])
+
+/** Destinations that are read inside of groups that are not. */
+export const INSIDE_SKIPPED = new Set(['ud', 'ffl', 'sn', 'sv'])
+/** Properties of shapes that are text ([MS-ODRAW] 2.3.22.2 and 2.3.4.44): the words of WordArt, the alternative text. */
+export const SHAPE_TEXTS = new Map([
+  ['gtextUNICODE', 'aside'],
+  ['wzDescription', 'alternative'],
+])

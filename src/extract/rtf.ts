@@ -10,6 +10,7 @@
 import type { Context, Extractor } from './extractor.js'
 import type { TextSink } from './sink.js'
 import { decodeCodePage, isDoubleByte } from '../mail/codepage.js'
+import { alternativeText } from './office/drawing.js'
 import { shownByInstruction } from './office/field.js'
 import { FONT_CODE_PAGES, codePageOfName, textOfSymbolByte } from './font-charset.js'
 import {
@@ -17,9 +18,11 @@ import {
   CHARACTERS,
   DESTINATIONS,
   HEADERS,
+  INSIDE_SKIPPED,
   KNOWN_STARRED,
   LINES,
   PROPERTIES,
+  SHAPE_TEXTS,
   SKIPPED,
   TABLES,
 } from './rtf-words.js'
@@ -394,7 +397,7 @@ class RtfReader {
   /** Begins a destination. Returns false for a word that is none. */
   #begin(word: string, isStarred: boolean): boolean {
     const group = this.#group
-    if (group.target === 'skip' && word !== 'ud' && word !== 'ffl') return true
+    if (group.target === 'skip' && !INSIDE_SKIPPED.has(word)) return true
     this.#flush()
     if (group.target === 'font') return word !== 'f'
     if (word === 'fonttbl') group.target = 'font'
@@ -420,10 +423,10 @@ class RtfReader {
       group.target = 'buffer'
       group.buffer = { kind: 'shape-property', pieces: [] }
     } else if (word === 'sv') {
-      // WordArt keeps its text in a property of the shape ([MS-ODRAW], gtextUNICODE)
-      if (this.#shapeProperty === 'gtextUNICODE') {
+      const kind = SHAPE_TEXTS.get(this.#shapeProperty)
+      if (kind) {
         group.target = 'buffer'
-        group.buffer = { kind: 'aside', pieces: [] }
+        group.buffer = { kind, pieces: [] }
       } else group.target = 'skip'
       this.#shapeProperty = ''
     } else if (word === 'upr') group.target = 'skip'
@@ -611,7 +614,10 @@ class RtfReader {
       if (this.#headers.has(text)) return
       this.#headers.add(text)
     }
-    if (kind === 'property') this.#sink.line(text)
+    if (kind === 'alternative') {
+      const written = alternativeText(text)
+      if (written) this.#asides.push(written)
+    } else if (kind === 'property') this.#sink.line(text)
     else if (kind === 'author') this.#sink.aside(text)
     else this.#asides.push(text)
   }

@@ -20,8 +20,8 @@ export interface WordShape {
   /** Runs that stand in the file in this order and in the text in the order of `order`. */
   runs: WordRun[]
   order?: number[]
-  /** Characters of the body; the rest are header stories. */
-  body?: number
+  /** Texts of drawings by the property that holds them; Word 97. */
+  drawn?: Array<readonly [property: number, text: string]>
 }
 
 const TEXT_AT = 0x300
@@ -64,6 +64,7 @@ export function wordStreams(shape: WordShape): { main: Buffer; table: Buffer } {
   put('characters', [...u32(TEXT_AT), ...u32(to), ...(is97 ? u32(page) : u16(page))])
   put('fonts', fontTable(shape.fonts ?? [], is97))
   put('styles', styleSheet(shape.normal ?? []))
+  put('drawings', is97 && shape.drawn ? propertyTable(shape.drawn) : [])
   const perCharacter = isWide ? 2 : 1
   if (shape.order || is97) {
     const order = shape.order ?? runs.map((_, i) => i)
@@ -83,7 +84,7 @@ export function wordStreams(shape: WordShape): { main: Buffer; table: Buffer } {
   }
 
   const fib = is97
-    ? { counts: 0x4c, clx: 0x1a2, characters: 0xfa, fonts: 0x112 }
+    ? { counts: 0x4c, clx: 0x1a2, characters: 0xfa, fonts: 0x112, drawings: 0x22a }
     : isEarly
       ? { counts: 0x34, clx: ident === 0xa59b ? 0x112 : 0x11e, characters: 0xa0 }
       : { counts: 0x34, clx: 0x160, characters: 0xb8, fonts: 0xd0, styles: 0x60 }
@@ -94,7 +95,7 @@ export function wordStreams(shape: WordShape): { main: Buffer; table: Buffer } {
   main.writeUInt16LE(shape.characterSet ?? 0, 0x14)
   main.writeUInt32LE(TEXT_AT, 0x18)
   main.writeUInt32LE(TEXT_AT + text.length, 0x1c)
-  main.writeUInt32LE(shape.body ?? text.length / perCharacter, fib.counts)
+  main.writeUInt32LE(text.length / perCharacter, fib.counts)
   for (const [name, place] of Object.entries(fib)) {
     const [offset, bytes] = at[name] ?? [0, 0]
     if (name === 'counts' || bytes === 0) continue
@@ -120,6 +121,27 @@ function fontTable(fonts: NonNullable<WordShape['fonts']>, is97: boolean): numbe
     return [entry.length, ...entry]
   })
   return is97 ? [...u16(fonts.length), 0, 0, ...entries] : [...u16(entries.length + 2), ...entries]
+}
+
+/** A shape's table of properties ([MS-ODRAW] 2.2.9), the texts behind a property that is a number. */
+function propertyTable(texts: NonNullable<WordShape['drawn']>): number[] {
+  const values = texts.map(([, text]) => [...Buffer.from(`${text}\0`, 'utf16le')])
+  const content = [
+    ...[4, 0, ...u32(0)],
+    ...texts.flatMap(([property], i) => [
+      ...u16(property | 0x8000),
+      ...u32((values[i] as number[]).length),
+    ]),
+    ...values.flat(),
+  ]
+  const table = [
+    ...u16(((texts.length + 1) << 4) | 3),
+    ...u16(0xf00b),
+    ...u32(content.length),
+    ...content,
+  ]
+  // inside of a shape, which stands at an odd place
+  return [0, ...u16(15), ...u16(0xf004), ...u32(table.length), ...table]
 }
 
 /** One style, Normal: its name, an empty set of paragraph properties, those of characters. */

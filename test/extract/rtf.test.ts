@@ -100,6 +100,11 @@ test.each<[string, string, string]>([
     'x\nArched wörds\n',
   ],
   [
+    'alternative texts, of pictures too, but no names of files',
+    '{\\*\\shppict{\\pict{\\*\\picprop{\\sp{\\sn wzDescription}{\\sv A red buoy}}}\\pngblip 00}}{\\shp{\\*\\shpinst{\\sp{\\sn wzName}{\\sv Shape 7}}{\\sp{\\sn wzDescription}{\\sv Picture 3}}}}x\\par',
+    'x\nA red buoy\n',
+  ],
+  [
     'no styles, pictures, unknown destinations',
     '{\\stylesheet{\\s1 Heading;}}{\\*\\unknown what}{\\pict\\wmetafile8 0102}{\\*\\bkmkstart b}t',
     't\n',

@@ -116,11 +116,25 @@ test('symbols of Word 97 are shown where a placeholder stands, and at the places
   expect(await text({ ...WORD_97, fonts: [...fonts], runs })).toBe('wide 5 μm (gone)\n')
 })
 
+test('the words of WordArt and alternative texts of Word 97 stand behind the text, each once', async () => {
+  const drawn = [
+    [0x00c0, 'DRAFT 7'],
+    [0x0381, 'Picture 1'],
+    [0x0381, 'A red buoy'],
+    [0x0380, 'A name'],
+    [0x0381, 'A red buoy'],
+  ] as const
+  expect(await text({ ...WORD_97, runs: [{ bytes: latin('Text.\r') }], drawn: [...drawn] })).toBe(
+    'Text.\nDRAFT 7\nA red buoy\n',
+  )
+})
+
 test('a symbol that only a field names is shown', () => {
   expect(shownByInstruction(' SYMBOL 109 \\f "Symbol" \\s 12 ')).toBe('μ')
   expect(shownByInstruction(' SYMBOL 74 \\f Wingdings ')).toBe('')
   expect(shownByInstruction(' SYMBOL 0x41 ')).toBe('A')
   expect(shownByInstruction(' PAGE ')).toBe(undefined)
+  expect(shownByInstruction(' MACROBUTTON \\* MERGEFORMAT')).toBe(undefined)
 })
 
 /** A password, and the key and check sum that Excel makes of it ([MS-OFFCRYPTO] 2.3.7.1 and 2.3.7.2). */

@@ -14,7 +14,7 @@ export function rubyBase(instruction: string): string | undefined {
 const SYMBOL = /^\s*SYMBOL\s+(0x[\da-f]+|\d+)\b(?:.{0,300}?\\f\s*"?([^"\\]{1,60}))?/isu
 
 /** MACROBUTTON and GOTOBUTTON: the text of the button. */
-const BUTTON = /^\s*(?:MACRO|GOTO)BUTTON\s+\S+\s+(\S.*)/isu
+const BUTTON = /^\s*(?:MACRO|GOTO)BUTTON\s+[^\s\\]\S*\s+(\S.*)/isu
 /** EQ: one letter over others, a fraction, a root, an index. */
 const EQUATION = /^\s*EQ\s+(\\.*)/isu
 
