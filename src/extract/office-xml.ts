@@ -1,6 +1,6 @@
 /**
- * Office documents in one XML file: Word 2003 (WordprocessingML), Excel 2003 (XML Spreadsheet), and Office
- * packages flattened into XML (Flat OPC, [MS-OE376] annex).
+ * Office documents in one XML file: Word 2003 (WordprocessingML), and Office packages flattened into XML (Flat OPC,
+ * [MS-OE376] annex). Excel 2003 is read by excel-xml.ts.
  *
  * Only the elements that hold text are read, so binary parts, styles and deleted text stay out. Tolerant of
  * XML that ends early.
@@ -11,12 +11,8 @@ import type { Extractor } from './extractor.js'
 export const officeXml: Extractor = {
   name: 'office-xml',
   version: 1,
-  title: 'Word and Excel 2003 XML, flattened Office packages',
-  types: [
-    'application/vnd.ms-spreadsheetml+xml',
-    'application/vnd.ms-wordml+xml',
-    'application/vnd.ms-office.flat-opc+xml',
-  ],
+  title: 'Word 2003 XML, flattened Office packages',
+  types: ['application/vnd.ms-wordml+xml', 'application/vnd.ms-office.flat-opc+xml'],
   extensions: ['xml'],
   lane: 'text',
   async extract({ bytes, charset }, sink, { budget }) {
@@ -33,15 +29,11 @@ export const officeXml: Extractor = {
     }
     const parser = new Parser(
       {
-        onopentag(name, attributes) {
+        onopentag(name) {
           if (++depth > budget.limits.xmlDepth) throw new Cut('xml-depth')
           const local = localName(name)
           if (reads === 0 && TEXT.has(local)) reads = depth
-          else if (local === 'Worksheet') {
-            endLine()
-            line = attributes['ss:Name'] ?? ''
-            endLine()
-          } else if (local === 'tab') line += '\t'
+          else if (local === 'tab') line += '\t'
           else if (local === 'br' || local === 'cr') endLine()
         },
         ontext(text) {
@@ -49,12 +41,9 @@ export const officeXml: Extractor = {
         },
         onclosetag(name) {
           const local = localName(name)
-          if (reads === depth) {
-            reads = 0
-            if (local === 'Data') budget.takeCell()
-          }
+          if (reads === depth) reads = 0
           depth--
-          if (CELLS.has(local)) line += '\t'
+          if (local === 'tc') line += '\t'
           else if (LINES.has(local)) endLine()
         },
       },
@@ -69,10 +58,9 @@ export const officeXml: Extractor = {
 
 /** Characters handed to the parser at a time, so that a full sink ends the work early. */
 const CHUNK = 65_536
-/** Elements that hold text: runs, cells, and the properties that people fill in. */
-const TEXT = new Set(['t', 'Data', 'Title', 'Subject', 'Keywords', 'Description', 'Category'])
-const CELLS = new Set(['tc', 'Cell'])
-const LINES = new Set(['p', 'tr', 'Row', 'Title', 'Subject', 'Keywords', 'Description', 'Category'])
+/** Elements that hold text: runs, and the properties that people fill in. */
+const TEXT = new Set(['t', 'Title', 'Subject', 'Keywords', 'Description', 'Category'])
+const LINES = new Set(['p', 'tr', 'Title', 'Subject', 'Keywords', 'Description', 'Category'])
 
 function localName(name: string): string {
   return name.slice(name.indexOf(':') + 1)

@@ -3,6 +3,7 @@ import { gzip, tar, zip } from './archive.js'
 import { calendar } from './calendar.js'
 import { csv } from './csv.js'
 import { doc } from './doc.js'
+import { excelXml } from './excel-xml.js'
 import { docx } from './docx.js'
 import { epub } from './epub.js'
 import { html } from './html.js'
@@ -60,6 +61,7 @@ export const EXTRACTORS: readonly Extractor[] = [
   html,
   csv,
   calendar,
+  excelXml,
   officeXml,
   xml,
   plain,

@@ -449,8 +449,7 @@ class Workbook {
 
   #number(value: number, format: NumberFormat): string {
     if (!Number.isFinite(value)) return ''
-    const { shown, raw } = format.display(fifteenDigits(value), this.#is1904)
-    return shown === raw || shown === '' ? raw : `${shown} ${raw}`
+    return format.both(fifteenDigits(value), this.#is1904)
   }
 
   /**

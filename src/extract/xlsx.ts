@@ -26,6 +26,7 @@ import {
   type PartHandler,
 } from './office/workbook-parts.js'
 import { marginText } from './office/page-margin.js'
+import { serialOf } from './office/shown-date.js'
 import { VmlControlsHandler } from './office/vml-controls.js'
 import type { TextSink } from './sink.js'
 import { scanEntry, type XmlScanner } from './xml.js'
@@ -317,18 +318,6 @@ class SheetHandler implements PartHandler {
   /** As displayed and, where that differs, as it is: `raw`, or the number's own shortest form. */
   #shown(number: number, style: number, raw?: string): string {
     const format = style < 0 ? GENERAL : (this.#styles.format(style) ?? GENERAL)
-    const displayed = format.display(number, this.#is1904)
-    const plain = raw ?? displayed.raw
-    return displayed.shown === plain || displayed.shown === ''
-      ? plain
-      : `${displayed.shown} ${plain}`
+    return format.both(number, this.#is1904, raw)
   }
-}
-
-/** An ISO date of a cell of type `d` as days since the 1900 epoch. */
-function serialOf(value: string): number {
-  const milliseconds = Date.parse(
-    /[Zz]|[+-]\d\d:\d\d$/.test(value) ? value : value + (value.includes('T') ? 'Z' : ''),
-  )
-  return milliseconds / 86_400_000 + 25_569
 }

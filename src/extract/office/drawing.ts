@@ -178,8 +178,7 @@ class ChartHandler implements XmlHandler {
     this.#number = undefined
     const number = Number(value)
     if (value.trim() === '' || !Number.isFinite(number)) return this.#write(value)
-    const { shown, raw } = new NumberFormat(this.#format || 'General').display(number, false)
-    this.#write(shown === raw || shown === '' ? raw : `${shown} ${raw}`)
+    this.#write(new NumberFormat(this.#format || 'General').both(number, false))
   }
 }
 

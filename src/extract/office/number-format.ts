@@ -106,6 +106,17 @@ export class NumberFormat {
     }
   }
 
+  /**
+   * As displayed and, where that differs, as it is, in one string.
+   *
+   * @param given the value as the file writes it, when that is no number
+   */
+  both(value: number, is1904: boolean, given?: string): string {
+    const { shown, raw } = this.display(value, is1904)
+    const plain = given ?? raw
+    return shown === plain || shown === '' ? plain : `${shown} ${plain}`
+  }
+
   /** A text as a cell of this format shows it; one that the format hides is given all the same. */
   displayText(text: string): string {
     if (!this.#forText || text === '') return text

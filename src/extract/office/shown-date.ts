@@ -61,6 +61,14 @@ function pad(number: number, width: number): string {
   return String(number).padStart(width, '0')
 }
 
+/** An ISO date as days since the 1900 epoch; NaN for another text. */
+export function serialOf(value: string): number {
+  const milliseconds = Date.parse(
+    /[Zz]|[+-]\d\d:\d\d$/.test(value) ? value : value + (value.includes('T') ? 'Z' : ''),
+  )
+  return milliseconds / 86_400_000 + 25_569
+}
+
 export function showDate({ tokens, language, isGenitive }: Section, moment: Moment): string {
   const names = namesIn(language)
   const hasNoon = tokens.some(({ kind }) => kind === 'noon')
