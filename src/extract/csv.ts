@@ -15,13 +15,14 @@ export const csv: Extractor = {
   async extract({ bytes, charset, type }, sink, { budget }) {
     const { decodeText } = await import('../mail/charset.js')
     let { text } = decodeText(bytes, { declared: charset })
-    const said = /^sep=(.)\r?\n/.exec(text)
+    const said = /^"?sep=(.)"?\r?\n/i.exec(text)
     if (said) text = text.slice(said[0].length)
     const delimiter =
       said?.[1] ?? (type === 'text/tab-separated-values' ? '\t' : likeliestDelimiter(text))
     for (const cell of cells(text, delimiter)) {
       if (cell.text !== '') budget.takeCell()
-      sink.write(cell.text)
+      // a formula that keeps digits a text
+      sink.write(/^="([^"]*)"$/.exec(cell.text)?.[1] ?? cell.text)
       sink.write(cell.isLast ? '\n' : '\t')
     }
   },

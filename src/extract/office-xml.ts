@@ -10,7 +10,7 @@ import type { Extractor } from './extractor.js'
 
 export const officeXml: Extractor = {
   name: 'office-xml',
-  version: 1,
+  version: 2,
   title: 'Word 2003 XML, flattened Office packages',
   types: ['application/vnd.ms-wordml+xml', 'application/vnd.ms-office.flat-opc+xml'],
   extensions: ['xml'],
