@@ -419,12 +419,12 @@ export class ContentHandler implements XmlHandler {
       shape.children.forEach(write)
     }
     inReadingOrder(shapes).forEach(write)
-    for (const note of this.#notes) this.#sink.write(note.join(''))
     for (const line of this.#masters.get(this.#master ?? '') ?? [])
       if (!this.#drawn.has(line)) {
         this.#drawn.add(line)
         this.#sink.line(line)
       }
+    for (const note of this.#notes) this.#sink.write(note.join(''))
   }
 
   /** In OpenOffice.org 1 these stand on the page without a frame. */

@@ -52,7 +52,9 @@ const PROPERTIES = new Set([
 /** Collects the shapes of one part; `shapes` is complete when the part is scanned. */
 export class ShapeHandler implements XmlHandler {
   readonly shapes: Shape[] = []
-  /** The slide or sheet element's own attributes are of no use here. */
+  /** The slide or layout does not show what stands on its layout or master. */
+  hidesMaster = false
+  readonly #withAlternatives: boolean
   readonly #alternates = new Alternates()
   readonly #open: Array<{ shape: Shape; flow: Flow; alternatives: string[] }> = []
   /** Inside `xfrm`, where `off` and `ext` are the shape's own. */
@@ -61,6 +63,11 @@ export class ShapeHandler implements XmlHandler {
   #isHiddenField = false
   #equation: EquationReader | undefined
   #count = 0
+
+  /** @param withAlternatives read the alternative texts of drawings too */
+  constructor(withAlternatives = true) {
+    this.#withAlternatives = withAlternatives
+  }
 
   open(name: string, xml: XmlScanner): void {
     const top = this.#open[this.#open.length - 1]
@@ -80,6 +87,8 @@ export class ShapeHandler implements XmlHandler {
     }
     if (!top) {
       if (name === 'extLst' || name === 'timing' || name === 'transition') xml.skip()
+      else if (name === 'sld' || name === 'sldLayout')
+        this.hidesMaster = /^(?:0|false)$/.test(xml.attribute('showMasterSp') ?? '')
       else this.#alternates.open(name, xml)
       return
     }
@@ -93,7 +102,7 @@ export class ShapeHandler implements XmlHandler {
         this.#isText = !this.#isHiddenField
         return
       case 'cNvPr':
-        top.alternatives.push(...alternativeTexts(xml))
+        if (this.#withAlternatives) top.alternatives.push(...alternativeTexts(xml))
         return
       case 'ph':
         shape.placeholder = xml.attribute('type') ?? ''
