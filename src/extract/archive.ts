@@ -3,8 +3,9 @@
  * counted as they are inflated; what came before a limit is read. Encrypted members are named as locked, the others
  * are read. Names never touch the disk.
  *
- * Zip's directory and inflation are zip.ts, its encryption zip-crypt.ts.
+ * Zip's directory and inflation are zip.ts, its encryption zip-crypt.ts, its rare methods libarchive.ts.
  */
+import { isUtf8 } from 'node:buffer'
 import { createGunzip, constants } from 'node:zlib'
 import { Cut } from './budget.js'
 import type { Context, Extractor, Facts } from './extractor.js'
@@ -12,7 +13,7 @@ import type { ZipEntry } from './zip.js'
 
 export const zip: Extractor = {
   name: 'zip',
-  version: 1,
+  version: 2,
   title: 'Zip archives',
   types: ['application/zip', 'application/java-archive', 'application/vnd.google-earth.kmz'],
   extensions: ['zip'],
@@ -32,7 +33,7 @@ export const gzip: Extractor = {
 
 export const tar: Extractor = {
   name: 'tar',
-  version: 1,
+  version: 2,
   title: 'Tar archives',
   types: ['application/x-tar'],
   extensions: ['tar'],
@@ -46,9 +47,10 @@ const LITTER = /(^|\/)(__MACOSX\/|\.DS_Store$|Thumbs\.db$|desktop\.ini$)/i
 async function readZip(bytes: Uint8Array, context: Context): Promise<Facts> {
   const { openZip } = await import('./zip.js')
   const archive = await openZip(bytes, context.budget.limits.archiveEntries + 1)
-  for (const entry of archive.entries) {
+  const names = await readableNames(archive.entries)
+  for (const [nth, entry] of archive.entries.entries()) {
     if (LITTER.test(entry.name)) continue
-    const name = await readableName(entry)
+    const name = names[nth] as string
     if (entry.encrypted) await readEncrypted(entry, name, context)
     else await readMember(entry, name, context)
   }
@@ -57,11 +59,14 @@ async function readZip(bytes: Uint8Array, context: Context): Promise<Facts> {
 
 async function readMember(entry: ZipEntry, name: string, context: Context): Promise<void> {
   const { inflate } = await import('./zip.js')
+  const { unpacks, unpackZipped } = await import('./libarchive.js')
   const chunks: Uint8Array[] = []
   let cut: Cut | undefined
   let problem: string | undefined
   try {
-    problem = await inflate(entry, context.budget, (chunk) => void chunks.push(chunk))
+    problem = unpacks(entry)
+      ? await unpackZipped(entry, context.budget, chunks)
+      : await inflate(entry, context.budget, (chunk) => void chunks.push(chunk))
   } catch (error) {
     if (!(error instanceof Cut)) throw error
     cut = error
@@ -84,15 +89,25 @@ async function readEncrypted(entry: ZipEntry, name: string, context: Context): P
   context.declined(name, 'locked', 'password needed')
 }
 
-/** A name without the UTF-8 mark is in the code page of the machine that wrote it. */
-async function readableName(entry: ZipEntry): Promise<string> {
-  if (!entry.rawName) return entry.name
+/**
+ * Names without the UTF-8 mark are in the code page of the machine that wrote them. All of an archive together tell
+ * which: one alone is too short.
+ */
+async function readableNames(entries: readonly ZipEntry[]): Promise<string[]> {
+  const isOdd = ({ rawName }: ZipEntry): boolean => rawName !== undefined && !isUtf8(rawName)
+  const odd = entries.filter(isOdd).flatMap(({ rawName }) => [rawName as Uint8Array, LINE_END])
+  if (odd.length === 0) return entries.map(({ name }) => name)
   const { decodeText } = await import('../mail/charset.js')
-  const { text, charset } = decodeText(entry.rawName)
-  return /^(utf-8|shift_jis|gbk|gb18030|big5|euc-)/.test(charset)
-    ? text.replaceAll('\\', '/')
-    : entry.name
+  const { charset } = decodeText(Buffer.concat(odd))
+  return entries.map((entry) => {
+    if (!isOdd(entry) || !CODE_PAGES.test(charset)) return entry.name
+    const { text } = decodeText(entry.rawName as Uint8Array, { declared: charset })
+    return text.includes('\ufffd') ? entry.name : text.replaceAll('\\', '/')
+  })
 }
+
+const LINE_END = Buffer.from('\n')
+const CODE_PAGES = /^(shift_jis|gbk|gb18030|big5|euc-|ibm866|windows-1251|koi8-r)/
 
 async function readGzip(bytes: Uint8Array, name: string, context: Context): Promise<Facts> {
   const chunks: Uint8Array[] = []
@@ -115,15 +130,18 @@ async function readGzip(bytes: Uint8Array, name: string, context: Context): Prom
   } finally {
     stream.destroy()
   }
-  if (chunks.length > 0) {
-    const inside = Buffer.concat(chunks)
-    const { sniff } = await import('./sniff.js')
-    // a tar needs no name of its own between its members and the file
-    const transparent = sniff(inside) === 'application/x-tar'
-    await context.nested(inside, gzipName(bytes) ?? nameWithout(name), '', { transparent })
-  }
+  if (chunks.length > 0)
+    await readInflated(Buffer.concat(chunks), gzipName(bytes) ?? nameWithout(name), context)
   if (cut) throw cut
   return partial ? { partial } : {}
+}
+
+/** Reads what one file was compressed to. */
+export async function readInflated(inside: Buffer, name: string, context: Context): Promise<void> {
+  const { sniff } = await import('./sniff.js')
+  // a tar needs no name of its own between its members and the file
+  const transparent = sniff(inside) === 'application/x-tar'
+  await context.nested(inside, name, '', { transparent })
 }
 
 /** The original name in the header, RFC 1952 2.3.1. */
@@ -137,19 +155,25 @@ function gzipName(bytes: Uint8Array): string | undefined {
   return Buffer.from(bytes.subarray(at, end)).toString('utf8').split(/[\\/]/).pop()
 }
 
-function nameWithout(name: string): string {
-  return name.replace(/\.tgz$/i, '.tar').replace(/\.gz$/i, '') || 'content'
+/** The name of what is inside a compressed file. */
+export function nameWithout(name: string): string {
+  return name.replace(/\.t(gz|bz2?|xz)$/i, '.tar').replace(/\.(gz|bz2|xz)$/i, '') || 'content'
 }
 
 async function readTar(bytes: Uint8Array, context: Context): Promise<Facts> {
   const { extract } = await import('tar-stream')
-  const archive = extract()
+  const { decodeText } = await import('../mail/charset.js')
+  // names in any encoding, and headers of UNIX V7 and of volume labels
+  const options: object = { filenameEncoding: 'latin1', allowUnknownFormat: true }
+  const archive = extract(options)
   archive.on('error', () => {}) // comes again where the entries are read
   archive.end(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
   let read = 0
   try {
     for await (const entry of archive) {
-      const { name, type } = entry.header
+      const { type, pax } = entry.header
+      const { path } = (pax ?? {}) as { path?: string }
+      const name = path ?? decodeText(Buffer.from(entry.header.name, 'latin1')).text
       const chunks: Buffer[] = []
       for await (const chunk of entry as AsyncIterable<Buffer>) chunks.push(chunk)
       if ((type !== 'file' && type !== 'contiguous-file') || LITTER.test(name)) continue

@@ -28,6 +28,8 @@ export interface ZipEntry {
   encrypted: boolean
   /** For an encrypted entry: the byte that tells a wrong password (APPNOTE 6.1.6). */
   check?: number
+  /** Of what is inflated, for methods that another reader inflates and checks. */
+  crc?: number
   /** For AES: 1 to 3 for 128 to 256 bits, and the method of what is sealed. */
   aes?: { strength: number; method: number }
 }
@@ -63,7 +65,12 @@ export async function openZip(bytes: Uint8Array, entriesMax: number): Promise<Zi
     return await listWithYauzl(buffer, entriesMax)
   } catch {
     const entries = listLocalHeaders(buffer, entriesMax)
-    if (entries.length === 0) throw new Error('no zip directory and no local header')
+    if (entries.length === 0)
+      throw new Error(
+        isLastOfSeveral(buffer)
+          ? 'the last of several files of one archive; the others are missing'
+          : 'no zip directory and no local header',
+      )
     return { entries, problem: 'the archive has no readable directory' }
   }
 }
@@ -72,6 +79,14 @@ export async function openZip(bytes: Uint8Array, entriesMax: number): Promise<Zi
 function claimedEntries(buffer: Buffer): number {
   const end = buffer.lastIndexOf('PK\x05\x06', buffer.length, 'latin1')
   return end >= 0 && end + 12 <= buffer.length ? buffer.readUInt16LE(end + 10) : 0
+}
+
+/** The directory lies in the last of the files into which an archive was split. APPNOTE 4.3.16 and 8. */
+function isLastOfSeveral(buffer: Buffer): boolean {
+  const end = buffer.lastIndexOf('PK\x05\x06', buffer.length, 'latin1')
+  if (end < 0 || end + 22 > buffer.length) return false
+  const disk = buffer.readUInt16LE(end + 4)
+  return disk > 0 && disk < 1_000 && buffer.readUInt16LE(end + 10) > 0
 }
 
 /** Names that readers clean, each in its own way. */
@@ -166,6 +181,8 @@ async function listWithJszip(buffer: Buffer): Promise<ZipEntry[]> {
       return decoded
     },
   })
+  // two members of one name are one to jszip
+  if (Object.keys(archive.files).length < claimedEntries(buffer)) throw new Error('repeated names')
   const entries: ZipEntry[] = []
   for (const [key, file] of Object.entries(archive.files)) {
     const member = file as unknown as JszipMember
@@ -208,6 +225,7 @@ async function listWithYauzl(buffer: Buffer, entriesMax: number): Promise<Zip> {
               raw: localContent(buffer, entry.relativeOffsetOfLocalHeader, entry.compressedSize),
               method: entry.compressionMethod,
               declaredSize: entry.uncompressedSize,
+              crc: entry.crc32,
               ...encryptionOf(entry),
             })
           if (entries.length >= entriesMax)

@@ -372,9 +372,10 @@ function detect(buffer: Buffer, markup = false): string {
     if (text === undefined || replacedShare(text) >= 0.02 || /[\ue000-\uf8ff]/.test(text)) continue
     // Any bytes above 0xa0 are half-width kana to Shift_JIS; hardly anybody writes those.
     if (encoding === 'shift_jis' && halfWidthShare(text) > 0.5) continue
-    if (CYRILLIC.includes(encoding)) return likeliestCyrillic(sample)
+    if (CYRILLIC.includes(encoding)) return cyrillic(sample).name
     return encoding === 'windows-1252' ? likeliestLatin(sample) : encoding
   }
+  if (!isWestern && cyrillic(sample).score > 0.35 * high) return cyrillic(sample).name
   return likeliestLatin(sample)
 }
 
@@ -446,8 +447,10 @@ const CYRILLIC = ['windows-1251', 'koi8-r', 'iso-8859-5', 'ibm866', 'x-mac-cyril
 /**
  * The Cyrillic encoding whose reading looks most like words: they differ in which letters and which
  * case they make of the same bytes, and the detector tells them apart only in long texts.
+ *
+ * @returns `score`: letters that are common in it, less twice what stands in no word
  */
-function likeliestCyrillic(sample: Buffer): string {
+function cyrillic(sample: Buffer): { name: string; score: number } {
   let best = CYRILLIC[0] as string
   let most = -Infinity
   for (const name of CYRILLIC) {
@@ -459,7 +462,7 @@ function likeliestCyrillic(sample: Buffer): string {
       best = name
     }
   }
-  return best
+  return { name: best, score: most }
 }
 
 function halfWidthShare(text: string): number {

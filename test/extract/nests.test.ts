@@ -1,6 +1,7 @@
 import { crc32, deflateRawSync, gzipSync } from 'node:zlib'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import iconv from 'iconv-lite'
 import JSZip from 'jszip'
 import { expect, test } from 'vitest'
 import { readDocument } from '../../src/extract/read.js'
@@ -47,6 +48,67 @@ test('the text of a nest names its members, outermost first', async () => {
     await zip({ '2026/mail.eml': mail, 'in.zip': await zip({ 'a.txt': 'deep' }) }),
   )
   expect(members(outcome)).toEqual(['2026/mail.eml', 'in.zip › a.txt'])
+})
+
+/** A zip whose members are stored under names of any bytes, not marked as UTF-8. */
+function zipOfBytes(files: ReadonlyArray<readonly [name: Buffer, content: string]>): Buffer {
+  const members: Buffer[] = []
+  const directory: Buffer[] = []
+  let at = 0
+  for (const [name, content] of files) {
+    const bytes = Buffer.from(content)
+    const facts = Buffer.alloc(26)
+    facts.writeUInt16LE(20, 0)
+    facts.writeUInt32LE(crc32(bytes), 10)
+    facts.writeUInt32LE(bytes.length, 14)
+    facts.writeUInt32LE(bytes.length, 18)
+    facts.writeUInt16LE(name.length, 22)
+    members.push(Buffer.concat([Buffer.from('PK\x03\x04'), facts, name, bytes]))
+    const place = Buffer.alloc(14)
+    place.writeUInt32LE(at, 10)
+    directory.push(Buffer.concat([Buffer.from('PK\x01\x02\x14\0'), facts, place, name]))
+    at += (members.at(-1) as Buffer).length
+  }
+  const list = Buffer.concat(directory)
+  const end = Buffer.alloc(22)
+  end.write('PK\x05\x06')
+  end.writeUInt16LE(files.length, 8)
+  end.writeUInt16LE(files.length, 10)
+  end.writeUInt32LE(list.length, 12)
+  end.writeUInt32LE(at, 16)
+  return Buffer.concat([...members, list, end])
+}
+
+test('two members of one name are both read', async () => {
+  const twice = zipOfBytes([
+    [Buffer.from('note.txt'), 'the first'],
+    [Buffer.from('note.txt'), 'the second'],
+  ])
+  const outcome = await text(twice)
+  expect(members(outcome)).toEqual(['note.txt', 'note.txt'])
+  expect(outcome.pages.map((page) => page.text)).toEqual(['the first', 'the second'])
+})
+
+test.each([
+  ['cp866', ['Договор поставки.txt', 'счёт.txt', 'акт.txt']],
+  ['gbk', ['关于付款通知.txt', '报告.txt']],
+  ['cp437', ['Übersicht Fähren.txt', 'Größe.txt']],
+])('names of a zip in %s are told by all of them together', async (codePage, names) => {
+  const archive = zipOfBytes(names.map((name) => [iconv.encode(name, codePage), 'words']))
+  expect(members(await text(archive))).toEqual(names)
+})
+
+test('names of a tar under xz are in the encoding of the tar', async () => {
+  expect(members(await text(readFileSync(`${FIXTURES}harbour.txz`)))).toEqual(['Häfen/Fähre.txt'])
+})
+
+test('the last part of a zip in several files says that it is one', async () => {
+  const part = zipOfBytes([[Buffer.from('note.txt'), 'words']]).subarray(-22)
+  part.writeUInt16LE(2, 4)
+  expect(await read(part)).toMatchObject({
+    state: 'damaged',
+    detail: expect.stringContaining('several files'),
+  })
 })
 
 /** A RAR 5 archive whose members are stored, as the format's technical note lays it out. */
