@@ -13,7 +13,6 @@ import type { Context, Extractor, Facts, Source } from './extractor.js'
 import { isGivenSheetName } from './given-by-program.js'
 import { isGivenName, NAMES_MAX, writeNames } from './office/defined-names.js'
 import { builtInFormat, NumberFormat } from './office/number-format.js'
-import { fifteenDigits } from './office/shown-number.js'
 import { marginText } from './office/page-margin.js'
 import { readPictures, shapeTexts } from './office-art.js'
 import { readObjectPool } from './ole-embedded.js'
@@ -449,7 +448,7 @@ class Workbook {
 
   #number(value: number, format: NumberFormat): string {
     if (!Number.isFinite(value)) return ''
-    return format.both(fifteenDigits(value), this.#is1904)
+    return format.both(value, this.#is1904, 15)
   }
 
   /**

@@ -13,7 +13,7 @@ import { isGivenSheetName } from './given-by-program.js'
 import { writeNames } from './office/defined-names.js'
 import { Flow } from './office/flow.js'
 import { Inside } from './office/inside.js'
-import { NumberFormat } from './office/number-format.js'
+import { besides, NumberFormat } from './office/number-format.js'
 import { OfficePackage, writeLinks, writeProperties } from './office/package.js'
 import { ShapeHandler, writeShapes } from './office/shapes.js'
 import {
@@ -318,6 +318,8 @@ class SheetHandler implements PartHandler {
   /** As displayed and, where that differs, as it is: `raw`, or the number's own shortest form. */
   #shown(number: number, style: number, raw?: string): string {
     const format = style < 0 ? GENERAL : (this.#styles.format(style) ?? GENERAL)
-    return format.both(number, this.#is1904, raw)
+    return raw === undefined
+      ? format.both(number, this.#is1904)
+      : besides(format.display(number, this.#is1904).shown, raw)
   }
 }

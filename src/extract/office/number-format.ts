@@ -84,10 +84,13 @@ export class NumberFormat {
     this.#forText = isForText && last?.tokens.some(isWord) ? last : undefined
   }
 
-  /** @param is1904 the workbook counts days from 1904 */
-  display(given: number, is1904: boolean): Displayed {
-    const raw = rawNumber(given)
+  /**
+   * @param is1904 the workbook counts days from 1904
+   * @param rawDigits significant digits of `raw`: all that the number has (17), or those the program shows (15)
+   */
+  display(given: number, is1904: boolean, rawDigits: 15 | 17 = 17): Displayed {
     const value = fifteenDigits(given)
+    const raw = rawNumber(rawDigits === 15 ? value : given)
     if (this.#isGeneral) return { shown: general(value), raw }
     const section = this.#sectionFor(value)
     if (!section) return { shown: '', raw }
@@ -109,12 +112,11 @@ export class NumberFormat {
   /**
    * As displayed and, where that differs, as it is, in one string.
    *
-   * @param given the value as the file writes it, when that is no number
+   * @param rawDigits as for `display`
    */
-  both(value: number, is1904: boolean, given?: string): string {
-    const { shown, raw } = this.display(value, is1904)
-    const plain = given ?? raw
-    return shown === plain || shown === '' ? plain : `${shown} ${plain}`
+  both(value: number, is1904: boolean, rawDigits?: 15 | 17): string {
+    const { shown, raw } = this.display(value, is1904, rawDigits)
+    return besides(shown, raw)
   }
 
   /** A text as a cell of this format shows it; one that the format hides is given all the same. */
@@ -155,6 +157,11 @@ export class NumberFormat {
       ? !(condition.operator.startsWith('<') && condition.value <= 0)
       : this.#sections.length === 1 || section !== this.#sections[1]
   }
+}
+
+/** What is displayed and, where that differs, the value. */
+export function besides(shown: string, raw: string): string {
+  return shown === raw || shown === '' ? raw : `${shown} ${raw}`
 }
 
 function isWord(token: Token): boolean {

@@ -27,15 +27,16 @@ export function general(value: number): string {
   if (size === 0) return '0'
   if (Number.isInteger(value) && size < 1e11) return String(value)
   if (size >= 1e11) return withExponent(trimmed(value.toExponential(5)))
-  if (size >= 1e-4) return rawNumber(Number(value.toPrecision(size < 1 ? 10 + orderOf(size) : 10)))
+  if (size >= 1e-4) return String(Number(value.toPrecision(size < 1 ? 9 - zerosOf(size) : 10)))
   const plain = trimmed(size.toFixed(9))
   return Number(plain) === Number(size.toPrecision(10))
     ? (value < 0 ? '-' : '') + plain
     : withExponent(trimmed(value.toExponential(5)))
 }
 
-function orderOf(size: number): number {
-  return Number(size.toExponential().split('e')[1])
+/** Zeros between the point and the first digit of a number below 1 and from 0.0001. */
+function zerosOf(size: number): number {
+  return size >= 0.1 ? 0 : size >= 0.01 ? 1 : size >= 0.001 ? 2 : 3
 }
 
 /** Without zeros at the end of the decimals. */
@@ -73,7 +74,7 @@ export function showNumber(tokens: readonly Token[], size: number): string {
   if (tokens.some(({ kind }) => kind === 'exponent')) return showExponent(tokens, size)
 
   let scaled = size
-  for (const { kind } of tokens) if (kind === 'percent') scaled *= 100
+  for (const { kind } of tokens) if (kind === 'percent') scaled = fifteenDigits(scaled * 100)
   const point = tokens.findIndex(({ kind }) => kind === 'point')
   const lastDigit = tokens.findLastIndex(
     (token, at) => token.kind === 'digit' && (point < 0 || at < point),
@@ -83,7 +84,7 @@ export function showNumber(tokens: readonly Token[], size: number): string {
   for (let i = 0; i < tokens.length; i++) {
     if (tokens[i]?.kind !== 'comma') continue
     if (i > firstDigit && i < lastDigit) isGrouped = true
-    else if (i > lastDigit) scaled /= 1000
+    else if (i > lastDigit) scaled = fifteenDigits(scaled / 1000)
   }
   const decimals = point < 0 ? 0 : tokens.slice(point).filter(({ kind }) => kind === 'digit').length
   const [whole, fraction = ''] = fixed(scaled, Math.min(decimals, 30)).split('.') as [
@@ -144,11 +145,11 @@ function fill(
     .trim()
 }
 
-/** Rounded half away from zero on fifteen digits, as the program does; behind them stand zeros. */
+/** A number of fifteen digits rounded half away from zero, as the program does; behind them stand zeros. */
 function fixed(value: number, decimals: number): string {
   if (value >= 1e21) return BigInt(Math.round(value)).toString()
   if (value < 1e-15) return (0).toFixed(decimals)
-  const precise = value.toPrecision(15)
+  const precise = String(value)
   const shifted = precise.includes('e') ? value * 10 ** decimals : Number(`${precise}e${decimals}`)
   if (shifted < 1e15) return (Math.round(shifted) / 10 ** decimals).toFixed(decimals)
   const [mantissa = '', order = '0'] = value.toExponential(14).split('e')
@@ -176,10 +177,10 @@ function showExponent(tokens: readonly Token[], size: number): string {
   const width = tokens.slice(mark).filter(({ kind }) => kind === 'digit').length
   let exponent = size === 0 ? 0 : Math.floor(Math.log10(size))
   if (wholes > 1) exponent = Math.floor(exponent / wholes) * wholes
-  let shown = fixed(size / 10 ** exponent, Math.min(decimals, 30))
+  let shown = fixed(fifteenDigits(size / 10 ** exponent), Math.min(decimals, 30))
   if (Number(shown) >= 10 ** Math.max(1, wholes)) {
     exponent += Math.max(1, wholes)
-    shown = fixed(size / 10 ** exponent, Math.min(decimals, 30))
+    shown = fixed(fifteenDigits(size / 10 ** exponent), Math.min(decimals, 30))
   }
   const sign = exponent < 0 ? '-' : (tokens[mark] as { text: string }).text[1] === '+' ? '+' : ''
   return `${shown}E${sign}${String(Math.abs(exponent)).padStart(width, '0')}`
