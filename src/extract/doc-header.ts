@@ -116,6 +116,21 @@ export function readHeader(main: Buffer): Header {
   }
 }
 
+/** A main stream whose place nobody names: it begins with a sector and mostly stands in one piece. */
+export function looseStream(file: Buffer): Buffer | undefined {
+  for (let at = SECTOR_BYTES; at + HEADER_BYTES <= file.length; at += SECTOR_BYTES) {
+    const ident = file.readUInt16LE(at)
+    if (ident !== 0xa5ec && ident !== 0xa5dc) continue
+    const build = file.readUInt16LE(at + 2)
+    if (build < 101 || build > 0x200) continue
+    const stream = file.subarray(at)
+    if (stream.readUInt32LE(0x18) < stream.length) return stream
+  }
+  return undefined
+}
+
+const SECTOR_BYTES = 512
+
 function versionOf(main: Buffer): keyof typeof LAYOUTS {
   const ident = main.readUInt16LE(0)
   const build = main.readUInt16LE(2)

@@ -38,16 +38,7 @@ export function readRuns(
   header: Header,
 ): { runs: Run[]; codePage: number } {
   const fonts = readFonts(table, header)
-  const normal = header.isWide
-    ? fonts.find((font) => font.codePage > 0 && isDoubleByte(font.codePage))
-    : fonts[normalFont(table, header) ?? -1]
-  const codePage =
-    normal &&
-    normal.codePage > 0 &&
-    !normal.isSymbol &&
-    isDoubleByte(normal.codePage) === header.isWide
-      ? normal.codePage
-      : header.codePage
+  const codePage = header.version === 97 ? header.codePage : oldCodePage(fonts, table, header)
   const runs: Run[] = []
   const add = (from: number, to: number, { isDeleted, font, symbol }: Properties): void => {
     const written = fonts[font ?? -1]
@@ -83,6 +74,16 @@ export function readRuns(
     }
   }
   return { runs: runs.sort((a, b) => a.from - b.from), codePage }
+}
+
+/** Of text whose run names no font, before Word 97: by the fonts of East Asia, the style Normal, the header. */
+function oldCodePage(fonts: Font[], table: Buffer, header: Header): number {
+  const font = header.isWide
+    ? fonts.find(({ codePage }) => codePage > 0 && isDoubleByte(codePage))
+    : fonts[normalFont(table, header) ?? -1]
+  const isFitting =
+    font && !font.isSymbol && font.codePage > 0 && isDoubleByte(font.codePage) === header.isWide
+  return isFitting ? font.codePage : header.codePage
 }
 
 /** Places of the pages of 512 bytes, listed by positions and page numbers of 4 bytes (2 before Word 97). */

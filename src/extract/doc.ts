@@ -9,7 +9,7 @@
 import { Declined, type Context, type Extractor, type Facts } from './extractor.js'
 import type { TextSink } from './sink.js'
 import { decodeCodePage, isDoubleByte } from '../mail/codepage.js'
-import { readHeader, readPieces, type Header, type Piece } from './doc-header.js'
+import { looseStream, readHeader, readPieces, type Header, type Piece } from './doc-header.js'
 import { readRuns, type Font, type Run } from './doc-runs.js'
 import { textOfSymbolByte } from './font-charset.js'
 import { shownByInstruction } from './office/field.js'
@@ -28,16 +28,21 @@ export const doc: Extractor = {
   extensions: ['doc', 'dot'],
   lane: 'text',
   async extract({ bytes }, sink, context) {
+    const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     // Word 1 and 2 write the stream alone
-    if (!isOleFile(bytes)) {
-      const main = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-      return writeWord(main, main, readHeader(main), sink)
+    if (!isOleFile(bytes)) return writeWord(file, file, readHeader(file), sink)
+    let ole: OleFile
+    try {
+      ole = new OleFile(bytes)
+      if (!ole.find('WordDocument')) throw new Error('no WordDocument stream')
+    } catch (error) {
+      return readLoose(file, sink, error)
     }
-    const ole = new OleFile(bytes)
-    const facts = readWord(ole, sink, context)
+    const { facts, decrypt } = readWord(ole, sink, context)
     await readObjectPool(ole, 'ObjectPool/', context)
-    const data = ole.readPath('Data')
-    if (data) {
+    const stored = ole.readPath('Data')
+    if (stored) {
+      const data = decrypt ? decrypt(stored) : stored
       for (const words of shapeTextsWithin(data)) sink.line(words)
       await readPictures(data, context)
     }
@@ -45,17 +50,23 @@ export const doc: Extractor = {
   },
 }
 
-function readWord(ole: OleFile, sink: TextSink, context: Context): Facts {
-  const main = ole.readPath('WordDocument')
-  if (!main || main.length === 0) throw new Error('no WordDocument stream')
+type Decrypt = (stream: Buffer) => Buffer
+
+function readWord(
+  ole: OleFile,
+  sink: TextSink,
+  context: Context,
+): { facts: Facts; decrypt: Decrypt | undefined } {
+  const main = ole.readPath('WordDocument') ?? NOTHING
   let header = readHeader(main)
   let table =
     header.version === 97
       ? (ole.readPath(header.tableName) ?? ole.readPath(header.otherTableName))
       : main
   let clear = main
+  let decrypt: Decrypt | undefined
   if (header.isEncrypted) {
-    const decrypt = openWord(header, table, context.settings.passwords)
+    decrypt = openWord(header, table, context.settings.passwords)
     if (!decrypt) throw new Declined('locked', 'password needed')
     clear = decrypt(main)
     main.copy(clear, 0, 0, header.version === 97 ? CLEAR_BYTES : OLD_CLEAR_BYTES)
@@ -63,7 +74,19 @@ function readWord(ole: OleFile, sink: TextSink, context: Context): Facts {
     table = header.version === 97 ? table && decrypt(table) : clear
   }
   writeOleProperties(ole, sink)
-  return writeWord(clear, table ?? Buffer.alloc(0), header, sink)
+  return { facts: writeWord(clear, table ?? NOTHING, header, sink), decrypt }
+}
+
+const NOTHING = Buffer.alloc(0)
+
+/** The text of a file whose directory is lost, mostly because its end is. @throws `error` when no text is found either */
+function readLoose(file: Buffer, sink: TextSink, error: unknown): Facts {
+  const main = looseStream(file)
+  if (!main) throw error
+  const header = readHeader(main)
+  if (header.isEncrypted) throw error
+  const facts = writeWord(main, header.version === 97 ? NOTHING : main, header, sink)
+  return { ...facts, partial: 'the directory of the file is lost' }
 }
 
 /** The way back from an encrypted stream, by the first password that opens it. */
@@ -71,7 +94,7 @@ function openWord(
   { isObfuscated, key }: Header,
   table: Buffer | undefined,
   passwords: readonly string[],
-): ((stream: Buffer) => Buffer) | undefined {
+): Decrypt | undefined {
   if (isObfuscated) {
     const words = [key >>> 16, key & 0xffff] as const
     // writers differ in which comes first
@@ -87,7 +110,11 @@ function writeWord(main: Buffer, table: Buffer, fib: Header, sink: TextSink): Fa
   let partial: string | undefined
   if (pieces.length === 0) {
     // not fast-saved: the text stands in one run; so does what is left of a file without its table
-    pieces.push({ start: 0, end: fib.total, at: fib.textStart, isWide: fib.isWide })
+    const isWide =
+      fib.version === 97
+        ? looksWide(main.subarray(fib.textStart, fib.textStart + Math.min(fib.total, 4_096)))
+        : fib.isWide
+    pieces.push({ start: 0, end: fib.total, at: fib.textStart, isWide })
     if (fib.version === 97) partial = 'the piece table is missing or damaged'
   }
   const { runs, codePage } = readRuns(main, table, fib)
@@ -115,6 +142,12 @@ function writeWord(main: Buffer, table: Buffer, fib: Header, sink: TextSink): Fa
     ...(PICTURE_MARKS.test(text) && { empty: 'only-images' }),
     ...(partial && { partial }),
   }
+}
+
+/** Text of two bytes a character, where no table says so: one in twenty of its bytes would be a control. */
+function looksWide(text: Buffer): boolean {
+  const controls = text.filter((byte) => byte < 0x07 || (byte >= 0x0e && byte <= 0x12))
+  return controls.length * 20 > text.length
 }
 
 /** Bytes of the main stream that an encrypted file leaves in the clear, [MS-DOC] 2.2.6; before Word 97. */

@@ -1,5 +1,6 @@
 /** Which kind of document a compound file is. */
 import { OleFile } from '../ole/read.js'
+import { looseStream } from './doc-header.js'
 
 /** Streams and storages whose presence names the document. The first that is there decides. */
 const BY_STREAM: ReadonlyArray<readonly [name: string, type: string]> = [
@@ -32,9 +33,15 @@ export function oleType(bytes: Uint8Array): string {
   try {
     ole = new OleFile(bytes)
   } catch {
-    return 'application/x-ole-storage'
+    return typeOfRest(bytes)
   }
   if (ole.clsid === '84100c0000000000c000000000000046') return 'application/x-msi'
   for (const [name, type] of BY_STREAM) if (ole.find(name)) return type
-  return 'application/x-ole-storage'
+  return typeOfRest(bytes)
+}
+
+/** A file whose directory is lost may still hold a stream that tells what it was. */
+function typeOfRest(bytes: Uint8Array): string {
+  const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  return looseStream(file) ? 'application/msword' : 'application/x-ole-storage'
 }

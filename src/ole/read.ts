@@ -6,6 +6,8 @@
  */
 
 const FREE = 0xfffffffa // this and above are marks, no sectors
+/** In place of what a part of the table said that lies behind the end of a cut file. */
+const LOST = 0xfffffff9
 const HEADER_DIFAT = 109
 const ENTRY_BYTES = 128
 /** More entries than this are no document; the rest is not listed. */
@@ -124,7 +126,7 @@ export class OleFile {
     fatSectors.forEach((sector, nth) => {
       const at = this.#at(sector)
       const whole = words(file.subarray(at, Math.min(at + this.#sectorBytes, file.length)))
-      fat.set(whole, nth * perSector)
+      fat.fill(LOST, nth * perSector, (nth + 1) * perSector).set(whole, nth * perSector)
     })
     return fat
   }
@@ -136,7 +138,10 @@ function words(bytes: Buffer): Uint32Array {
   return all
 }
 
-/** Follows a chain and joins its sectors; ends at a mark, at a sector seen before, outside the file or at `size`. */
+/**
+ * Follows a chain and joins its sectors; ends at a mark, at a sector seen before, outside the file or at `size`.
+ * Where the table is lost, the next sector follows.
+ */
 function gather(
   start: number,
   fat: Uint32Array,
@@ -162,7 +167,10 @@ function gather(
     taken += piece.length
     const next = fat[sector]
     if (next === undefined) break
-    sector = next
+    // most streams stand in one piece; one whose length nobody knows ends here
+    if (next !== LOST) sector = next
+    else if (size < Infinity) sector++
+    else break
   }
   return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces)
 }

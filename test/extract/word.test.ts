@@ -129,6 +129,47 @@ test('the words of WordArt and alternative texts of Word 97 stand behind the tex
   )
 })
 
+test('a file whose directory is lost gives the text that is left, and says so', async () => {
+  const wide = Buffer.from('Die Fähre fährt um acht.\r', 'utf16le')
+  const alone = { bytes: latin('The ferry leaves at eight.\r') }
+  for (const [run, expected] of [
+    [alone, 'The ferry leaves at eight.\n'],
+    [{ bytes: wide }, 'Die Fähre fährt um acht.\n'],
+  ] as const) {
+    const file = wordFile({ ...WORD_97, runs: [run] })
+    file.writeUInt32LE(expected.length, 512 * (1 + mainSector(file)) + 0x4c)
+    file.writeUInt32LE(0xffffff, 48)
+    expect(await read(file)).toMatchObject({
+      partial: 'the directory of the file is lost',
+      pages: [{ text: expected }],
+    })
+  }
+  const locked = wordFile({ ...WORD_97, runs: [alone], flags: 0x100 })
+  locked.writeUInt32LE(0xffffff, 48)
+  expect(await read(locked)).toMatchObject({ state: 'damaged' })
+})
+
+/** The sector that begins with a main stream. */
+function mainSector(file: Buffer): number {
+  let sector = 0
+  while (file.readUInt16LE(512 * (sector + 1)) !== 0xa5ec) sector++
+  return sector
+}
+
+test('a stream whose part of the sector table is lost is read on as it stands', async () => {
+  const runs = Array.from({ length: 40 }, (_, n) => ({
+    bytes: latin(`Line ${n} ${'x'.repeat(200)}.\r`),
+  }))
+  const file = wordFile({ ...WORD_97, runs })
+  const whole = await read(file)
+  expect(whole).toMatchObject({
+    pages: [{ text: expect.stringMatching(/^Line 0 [^]*Line 39 x+\.\n$/) }],
+  })
+  file.writeUInt32LE(0xffff, 76)
+  const outcome = await read(file)
+  expect(outcome.kind === 'text' && outcome.pages).toEqual(whole.kind === 'text' && whole.pages)
+})
+
 test('a symbol that only a field names is shown', () => {
   expect(shownByInstruction(' SYMBOL 109 \\f "Symbol" \\s 12 ')).toBe('μ')
   expect(shownByInstruction(' SYMBOL 74 \\f Wingdings ')).toBe('')
