@@ -239,7 +239,7 @@ class SheetHandler implements PartHandler {
       case 'firstHeader':
       case 'firstFooter':
         this.#reads = ''
-        this.#margins.add(marginText(this.#margin))
+        this.#margins.add(marginText(cellText(this.#margin)))
         this.#margin = ''
         return
       default:

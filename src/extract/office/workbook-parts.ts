@@ -107,17 +107,20 @@ export class StylesHandler implements PartHandler, StylesTaker {
 
 /** `_x000D_` stands for a character that XML cannot hold (18.17.3, ST_Xstring); line breaks in a cell become spaces. */
 export function cellText(text: string): string {
-  const whole = text.includes('_x')
-    ? text.replace(/_x([0-9A-Fa-f]{4})_/g, (escape, code: string) => {
-        const character = String.fromCharCode(parseInt(code, 16))
-        return character < ' '
-          ? ' '
-          : character >= '\ud800' && character <= '\udfff'
-            ? escape
-            : character
-      })
-    : text
-  return inOneLine(whole)
+  return inOneLine(unescaped(text))
+}
+
+/** Controls become spaces. */
+function unescaped(text: string): string {
+  if (!text.includes('_x')) return text
+  return text.replace(/_x([0-9A-Fa-f]{4})_/g, (escape, code: string) => {
+    const character = String.fromCharCode(parseInt(code, 16))
+    return character < ' '
+      ? ' '
+      : character >= '\ud800' && character <= '\udfff'
+        ? escape
+        : character
+  })
 }
 
 export function inOneLine(text: string): string {
@@ -190,7 +193,7 @@ export class CommentsHandler implements PartHandler {
   }
 
   #write(text: string): void {
-    const comment = text.trim()
+    const comment = unescaped(text).replace(/ +$/gm, '').trim()
     if (comment !== '' && !(this.#hasThreads && comment.startsWith('[Threaded comment]')))
       this.#sink.line(comment)
   }
