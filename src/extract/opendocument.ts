@@ -30,7 +30,7 @@ const FORERUNNERS: Record<string, OpenDocumentKind> = {
 
 export const opendocument: Extractor = {
   name: 'opendocument',
-  version: 4,
+  version: 5,
   title: 'OpenDocument (odt, ods, odp, odg, their templates and flat forms), OpenOffice.org 1',
   types: [
     ...KINDS.flatMap((kind) => [
@@ -155,6 +155,7 @@ async function unlock(pack: OfficePackage, context: Context): Promise<void> {
   const entry = pack.member('META-INF/manifest.xml')
   if (entry) await scanEntry(entry, context.budget, manifest)
   if (manifest.encrypted.size === 0) return
+  if (manifest.needsOpenPgp) throw new Declined('locked', 'an OpenPGP key is needed')
   const isOpen = decryptMembers(
     manifest,
     (name) => pack.member(name),

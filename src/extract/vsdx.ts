@@ -14,7 +14,7 @@ import { scanEntry, type XmlHandler, type XmlScanner } from './xml.js'
 
 export const vsdx: Extractor = {
   name: 'vsdx',
-  version: 3,
+  version: 4,
   title: 'Visio (vsdx, vsdm, vstx, vssx)',
   types: [
     'application/vnd.ms-visio.drawing',
@@ -28,6 +28,10 @@ export const vsdx: Extractor = {
   lane: 'text',
   extract: readVisio,
 }
+
+/** Names that Visio gives to pages. */
+const GIVEN_PAGE =
+  /^(?:page|zeichenblatt|seite|página|pagina|strona|страница|ページ|页|페이지)\s?-?\s?\d+$/i
 
 async function readVisio(source: Source, sink: TextSink, context: Context): Promise<Facts> {
   const pack = await OfficePackage.open(source, context)
@@ -53,7 +57,7 @@ async function readVisio(source: Source, sink: TextSink, context: Context): Prom
   const links = new Set<string>()
   for (const [at, { part, name }] of pages.entries()) {
     sink.page(at + 1)
-    sink.line(name)
+    if (!GIVEN_PAGE.test(name)) sink.line(name)
     const drawn = await scan(part, new PageHandler(masters))
     writeShapes(inReadingOrder(drawn.shapes), sink)
     for (const link of drawn.links) writeLink(link, links, sink)

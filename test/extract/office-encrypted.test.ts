@@ -28,6 +28,12 @@ test('a document under a password is read when the password is in the list', asy
   expect(outcome.kind === 'text' && outcome.pages[0]?.text).toContain('Household budget')
 })
 
+test('an OpenDocument encrypted to OpenPGP keys says that no password opens it', async () => {
+  const settings = { limits: DEFAULT_LIMITS, ocr: false as const, passwords: ['gull'] }
+  const { outcome } = await readDocument({ bytes: fixture('keys.odt') }, settings, 'text')
+  expect(outcome).toMatchObject({ state: 'locked', detail: 'an OpenPGP key is needed' })
+})
+
 test('an OpenDocument under a password is read when the password is in the list', async () => {
   const read = async (passwords: string[]): Promise<unknown> => {
     const settings = { limits: DEFAULT_LIMITS, ocr: false as const, passwords }

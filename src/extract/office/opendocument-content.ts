@@ -22,7 +22,6 @@ const SKIPPED = new Set([
   'footnote-citation',
   'endnote-citation',
   'scripts',
-  'event-listeners',
   'font-face-decls',
   'automatic-styles',
   'styles',
@@ -87,6 +86,8 @@ export class ContentHandler implements XmlHandler {
   readonly picturesInText: string[] = []
   readonly links: string[] = []
   #kind: OpenDocumentKind
+  /** The body told it; flat documents hold other bodies inside. */
+  #isKindSure: boolean
   readonly #sink: TextSink
   readonly #context: Context
   readonly #outer: Flow
@@ -96,6 +97,7 @@ export class ContentHandler implements XmlHandler {
   #paragraphs = 0
   readonly #around: Box[] = []
   #pageNumber = 0
+  #pageName = ''
   /** Name of the open page's master, lines that each master draws, and those that a page showed already. */
   #master: string | undefined
   readonly #masters: ReadonlyMap<string, readonly string[]>
@@ -136,6 +138,7 @@ export class ContentHandler implements XmlHandler {
   ) {
     this.#masters = masters
     this.#kind = kind
+    this.#isKindSure = kind === 'embedded'
     this.#flow = flow
     this.#outer = flow
     this.#sink = sink
@@ -181,7 +184,9 @@ export class ContentHandler implements XmlHandler {
       case 'page-number':
       case 'page-name':
         // number and name of a slide are drawn, and what stands here is a placeholder
-        if (this.#shapes) xml.skip()
+        if (!this.#shapes) return
+        xml.skip()
+        if (name === 'page-name') this.#write(this.#pageName)
         return
       case 'forms':
         this.#inForms = true
@@ -221,7 +226,7 @@ export class ContentHandler implements XmlHandler {
         return
       case 'page':
         if (xml.parent === 'presentation' || xml.parent === 'drawing' || xml.parent === 'body')
-          this.#openPage(xml.attribute('master-page-name'))
+          this.#openPage(xml)
         return
       case 'notes':
         this.#inNotes = true
@@ -247,8 +252,11 @@ export class ContentHandler implements XmlHandler {
       }
       default:
         if (SKIPPED.has(name)) return xml.skip()
-        if (xml.parent === 'body' && this.#kind !== 'embedded')
+        if (xml.parent === 'body' && !this.#isKindSure) {
           this.#kind = KIND_OF_BODY[name] ?? this.#kind
+          this.#isKindSure = true
+        }
+        if (name === 'event-listener' || name.startsWith('area-')) this.#link(xml.attribute('href'))
         if (name === 'frame') this.#hasObject = false
         if (name === 'a') this.#link(xml.attribute('href'))
         if (SHAPES.has(name)) this.#openShape(name, xml)
@@ -402,12 +410,14 @@ export class ContentHandler implements XmlHandler {
     }
   }
 
-  #openPage(master: string | undefined): void {
+  #openPage(xml: XmlScanner): void {
     this.#flow.end()
     this.#sink.page(++this.#pageNumber)
     this.#shapes = []
     this.#notes = []
-    this.#master = master
+    this.#master = xml.attribute('master-page-name')
+    // a page without a name of its own is shown as `Slide 1`, and kept as `page1`
+    this.#pageName = (xml.attribute('name') ?? '').replace(/^page(?=\d+$)/, 'Slide ')
   }
 
   #closePage(): void {

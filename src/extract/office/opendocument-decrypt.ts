@@ -24,6 +24,8 @@ const ITERATIONS_MAX = 2_000_000
 /** Collects how each member is encrypted, from META-INF/manifest.xml. */
 export class ManifestHandler implements XmlHandler {
   readonly encrypted = new Map<string, Encryption>()
+  /** The key of the document lies there encrypted to OpenPGP keys: no password opens it. */
+  needsOpenPgp = false
   #path = ''
   #size = 0
 
@@ -64,6 +66,9 @@ export class ManifestHandler implements XmlHandler {
       case 'start-key-generation':
         if (last && /sha256/i.test(xml.attribute('start-key-generation-name') ?? ''))
           last.startHash = 'sha256'
+        return
+      case 'PGPData':
+        this.needsOpenPgp = true
         return
       default:
     }
