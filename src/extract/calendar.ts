@@ -13,7 +13,7 @@ export const calendar: Extractor = {
   types: ['text/calendar', 'text/vcard'],
   extensions: ['ics', 'vcf'],
   lane: 'text',
-  async extract({ bytes, charset }, sink, { budget }) {
+  async extract({ bytes, charset }, sink, context) {
     const { decodeText } = await import('../mail/charset.js')
     const { htmlText } = await import('../mail/html.js')
     const { wideEncoding } = await import('../mail/wide.js')
@@ -27,7 +27,9 @@ export const calendar: Extractor = {
         ? text
         : decodeText(Buffer.from(text, 'latin1'), { declared: name || all.charset }).text
 
+    const { budget } = context
     let zone = 0
+    let alarm = 0
     let written = ''
     let lines = 0
     let compared = 0
@@ -40,7 +42,16 @@ export const calendar: Extractor = {
         if (/^(VTIMEZONE|STANDARD|DAYLIGHT)$/i.test(property.value))
           zone += name === 'BEGIN' ? 1 : -1
         else if (name === 'END') sink.write('\n')
+        if (/^VALARM$/i.test(property.value)) alarm += name === 'BEGIN' ? 1 : -1
         written = ''
+        continue
+      }
+      const file = (): string =>
+        decode(parameter(parameters, 'X-FILENAME') || parameter(parameters, 'FILENAME'), '')
+      if (zone === 0 && name === 'ATTACH' && isBinary(parameters, property.value)) {
+        const content = Buffer.from(property.value, 'base64')
+        budget.takeBytes(content.length)
+        await context.nested(content, file() || 'attachment', parameter(parameters, 'FMTTYPE'))
         continue
       }
       if (zone > 0 || !isSearchable(name) || isBinary(parameters, property.value)) continue
@@ -49,15 +60,14 @@ export const calendar: Extractor = {
         isQuoted ? unquote(property.value) : property.value,
         parameter(parameters, 'CHARSET'),
       )
-      if (name === 'X-ALT-DESC') value = htmlText(value)
+      if (alarm > 0 && PROMPT.test(value)) continue
+      if (name === 'X-ALT-DESC' || /text\/html/i.test(parameter(parameters, 'FMTTYPE')))
+        value = htmlText(unescape(value, false))
       else if (DATES.has(name)) value = shownDate(value)
       else value = unescape(value, COMPOUND.has(name))
       const common = decode(parameter(parameters, 'CN'), '')
-      const fileName = decode(
-        parameter(parameters, 'X-FILENAME') || parameter(parameters, 'FILENAME'),
-        '',
-      )
-      const line = [common, value.replace(/^mailto:/i, ''), fileName]
+      value = value.replace(/^mailto:/i, '').replace(/^_\$!<(.*)>!\$_$/, '$1')
+      const line = [common, value, file()]
         .map((piece) => piece.trim())
         .filter((piece, nth, pieces) => piece !== '' && pieces.indexOf(piece) === nth)
         .join(' ')
@@ -72,18 +82,20 @@ export const calendar: Extractor = {
 
 /** Joins folded lines: a line end and one blank (RFC 5545 3.1), and soft breaks of quoted-printable (vCard 2.1). */
 function unfold(text: string): string {
-  const lines = text.replace(/\r\n?/g, '\n').replace(/\n[ \t]/g, '')
-  if (!/QUOTED-PRINTABLE/i.test(lines)) return lines
+  const lines = text.replace(/\r\n?/g, '\n')
+  if (!/QUOTED-PRINTABLE/i.test(lines)) return lines.replace(/\n[ \t]/g, '')
   let isQuoted = false
   let isOpen = false
   let unfolded = ''
   for (const line of lines.split('\n')) {
-    if (!isOpen) {
+    const isFolded = !isOpen && /^[ \t]/.test(line)
+    if (!isOpen && !isFolded) {
       const head = line.slice(0, HEAD_CHARS)
       isQuoted = /QUOTED-PRINTABLE/i.test(head.slice(0, Math.max(0, head.indexOf(':'))))
     }
+    if (!isOpen && !isFolded && unfolded !== '') unfolded += '\n'
     isOpen = isQuoted && line.endsWith('=')
-    unfolded += isOpen ? line.slice(0, -1) : `${line}\n`
+    unfolded += (isOpen ? line.slice(0, -1) : line).slice(isFolded ? 1 : 0)
   }
   return unfolded
 }
@@ -126,11 +138,13 @@ const SILENT = new Set(
   `ACTION BINARY CALSCALE CLASS CLIENTPIDMAP CREATED DTSTAMP DURATION EXDATE EXRULE FREEBUSY KEY
   LAST-MODIFIED LOGO METHOD PERCENT-COMPLETE PHOTO PRIORITY PRODID RDATE RECURRENCE-ID RELATED-TO REPEAT
   REQUEST-STATUS REV RRULE SEQUENCE SORT-STRING SOUND STATUS TRANSP TRIGGER TZID TZNAME TZOFFSETFROM
-  TZOFFSETTO TZURL TZ UID VERSION XML GENDER KIND PROFILE MAILER DCREATED`.split(/\s+/),
+  TZOFFSETTO TZURL TZ LANG UID VERSION XML GENDER KIND PROFILE MAILER DCREATED`.split(/\s+/),
 )
+/** What programs write into every alarm. */
+const PROMPT = /^(reminder|this is an event reminder|alarm|event reminder)$/i
 /** Properties of programs that people fill in. */
 const EXTENDED =
-  /^X-(ALT-DESC|WR-CALNAME|WR-CALDESC|ABLABEL|ABRELATEDNAMES|PHONETIC-|SPOUSE|MANAGER|ASSISTANT|SKYPE|AIM|ICQ|JABBER|EVOLUTION-(SPOUSE|MANAGER|ASSISTANT)|SOCIALPROFILE|MAIDENNAME|MS-(IMADDRESS|MANAGER|ASSISTANT|SPOUSE))/
+  /^X-(ALT-DESC|WR-CALNAME|WR-CALDESC|ABLABEL|ABRELATEDNAMES|PHONETIC-|SPOUSE|MANAGER|ASSISTANT|SKYPE|AIM|ICQ|JABBER|EVOLUTION-(SPOUSE|MANAGER|ASSISTANT)|WAB-SPOUSE_NAME|SOCIALPROFILE|MAIDENNAME|MS-(IMADDRESS|MANAGER|ASSISTANT|SPOUSE))/
 
 function isSearchable(name: string): boolean {
   return name.startsWith('X-') ? EXTENDED.test(name) : !SILENT.has(name)

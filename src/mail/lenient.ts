@@ -68,6 +68,7 @@ export async function readLenientTree(
   const losses: string[] = []
   const leaves: Leaf[] = []
   const heads = new Map<Node, Head>()
+  const headless = new Map<Node, Buffer>()
   const leafOf = new Map<Node, Leaf>()
   /** What stands in a multipart outside its parts, kept as long as it has no part. */
   const outside = new Map<Node, Buffer[]>()
@@ -96,8 +97,12 @@ export async function readLenientTree(
         stop('more parts than are read; the rest was not read')
         return
       }
-      const head = parseHead(chunk.headers.build().toString('latin1'))
+      const lines = chunk.headers.build()
+      const head = parseHead(lines.toString('latin1'))
       heads.set(chunk, head)
+      // words where a part's head should be are its text
+      if (head.fields.length === 0 && chunk.parentNode && !chunk.multipart)
+        headless.set(chunk, lines)
       if (chunk.parentNode) {
         outside.delete(chunk.parentNode)
         // What is called text and has parts is no leaf.
@@ -146,7 +151,8 @@ export async function readLenientTree(
     parser.on('data', (attachment: Attachment) => {
       if (attachment.type !== 'attachment') return
       const node = current as Node
-      const pieces: Buffer[] = []
+      const lines = headless.get(node)
+      const pieces: Buffer[] = lines ? [lines] : []
       if (leaves.length >= limits.messageParts) {
         finish(tooManyParts(limits))
         return

@@ -323,6 +323,38 @@ test('base64 with padding in the middle, without padding, and with a footer behi
   expect(await decode('Q U\0I=')).toBe('AB')
 })
 
+test('a part without a head is text from its first line on', async () => {
+  const message = await parse(
+    mail(
+      'From: anna@example.org',
+      'MIME-Version: 1.0',
+      'Content-Type: multipart/mixed; boundary=between',
+      '',
+      '--between',
+      'Content-Type: text/plain',
+      '',
+      'The first section.',
+      '--between',
+      'Words where a head should be.',
+      '',
+      'And those behind.',
+      '--between',
+      'Content-Type: text/plain',
+      '',
+      'The last section.',
+      '--between--',
+      '',
+    ),
+  )
+  const lines = message.body.split('\n').filter((line) => line.trim() !== '')
+  expect(lines).toEqual([
+    'The first section.',
+    'Words where a head should be.',
+    'And those behind.',
+    'The last section.',
+  ])
+})
+
 test('headers in raw bytes are read in whatever charset', async () => {
   const subject = async (head: Buffer, type = ''): Promise<string> =>
     (
