@@ -7,6 +7,7 @@ import { isGivenName, NAMES_MAX, writeNames } from './defined-names.js'
 import { alternativeText } from './drawing.js'
 import { EquationReader } from './equation.js'
 import { Flow } from './flow.js'
+import { Cell } from './opendocument-cell.js'
 import { FormReader } from './opendocument-forms.js'
 import { inReadingOrder } from './reading-order.js'
 import { SHAPES_MAX, type Shape } from './shapes.js'
@@ -49,9 +50,6 @@ const SKIPPED = new Set([
   'label-ranges',
   'consolidation',
 ])
-
-/** A value that is repeated is written as often as a person sees it, up to here. */
-const REPEATED_MAX = 50
 
 /** Shapes that hold paragraphs themselves, on a page or in the middle of one. */
 const TEXT_SHAPES = new Set([
@@ -529,50 +527,6 @@ interface Box {
 
 /** Parents in which `title` is a field of the running text, not a drawing's alternative text. */
 const IN_RUNNING_TEXT = new Set(['p', 'h', 'span', 'a', 'meta', 'chart', 'axis'])
-
-/** One cell of a sheet: its displayed text and its value (`office:value-type` and its kin). */
-class Cell {
-  text = ''
-  readonly repeated: number
-  readonly #raw: string
-  readonly #isNumber: boolean
-
-  constructor(xml: XmlScanner) {
-    const type = xml.attribute('value-type') ?? ''
-    this.#isNumber = type === 'float' || type === 'percentage' || type === 'currency'
-    this.#raw =
-      type === 'date'
-        ? (xml.attribute('date-value') ?? '').replace('T', ' ').replace(/ 00:00:00$/, '')
-        : type === 'time'
-          ? duration(xml.attribute('time-value') ?? '')
-          : this.#isNumber
-            ? (xml.attribute('value') ?? '')
-            : (xml.attribute('string-value') ?? '')
-    this.repeated = Math.max(
-      1,
-      Math.min(Number(xml.attribute('number-columns-repeated')) || 1, REPEATED_MAX),
-    )
-  }
-
-  /** @param isChart the numbers of a chart's table are drawn, not written */
-  displayed(isChart: boolean): string {
-    const text = this.text.trim()
-    if (isChart && this.#isNumber) return ''
-    if (text === '') return this.#raw
-    return this.#raw === '' || this.#raw === text ? text : `${text} ${this.#raw}`
-  }
-}
-
-/** `PT14H30M00S` as `14:30:00`. */
-function duration(value: string): string {
-  const parts = /^PT(\d+)H(\d+)M(\d+)/.exec(value)
-  return parts
-    ? parts
-        .slice(1)
-        .map((part) => part.padStart(2, '0'))
-        .join(':')
-    : ''
-}
 
 /** A target inside the package as a member's name; OpenOffice.org 1 writes `#Pictures/…` and `#./Object 1`. */
 function memberOf(href: string | undefined): string | undefined {
