@@ -97,12 +97,13 @@ export async function readLenientTree(
         stop('more parts than are read; the rest was not read')
         return
       }
-      const lines = chunk.headers.build()
-      const head = parseHead(lines.toString('latin1'))
+      const built = chunk.headers.build()
+      const lines = built.toString('latin1')
+      const head = parseHead(lines)
       heads.set(chunk, head)
       // words where a part's head should be are its text
-      if (head.fields.length === 0 && chunk.parentNode && !chunk.multipart)
-        headless.set(chunk, lines)
+      if (chunk.parentNode && !chunk.multipart && head.fields.length === 0 && /\S/.test(lines))
+        headless.set(chunk, built)
       if (chunk.parentNode) {
         outside.delete(chunk.parentNode)
         // What is called text and has parts is no leaf.
