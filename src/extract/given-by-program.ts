@@ -7,6 +7,13 @@ export function isGivenByProgram(value: string): boolean {
   return GIVEN_BY_PROGRAM.test(value)
 }
 
+/** Whether a property is the name of a file that a program converted, or saved first. */
+export function isFileName(value: string): boolean {
+  return /^[^/\\]{1,200}\.(?:do[ct][xm]?|rtf|odt|wps|xl[st][xmb]?|ods|pp[st][xm]?|odp|pdf|html?|txt)$/i.test(
+    value,
+  )
+}
+
 /** Custom properties that programs keep for themselves: sensitivity labels, content types, build numbers, ids of services. */
 const PROGRAM_PROPERTY =
   /^(?:_|MSIP_Label|KSO|ICV$|ContentTypeId$|ComplianceAssetId$|MediaService|xd_|Tfs\.|TemplateUrl$|TriggerFlowInfo$|AppVersion$|fileid$|MTWinEqns|Mendeley|ZOTERO_|Citavi|Grammarly|GUID$|(?:Created|LastSaved|Creator)$|SlidesInto|Generator$)/i

@@ -5,10 +5,11 @@ import { alternativeText } from '../../src/extract/office/drawing.js'
 import { closeOcr } from '../../src/extract/ocr/engine.js'
 import { readDocument } from '../../src/extract/read.js'
 import { DEFAULT_LIMITS, type Limits } from '../../src/part/limits.js'
-import type { ReadResult, TextOutcome } from '../../src/part/outcome.js'
+import type { ReadResult, TextOutcome, TextPage } from '../../src/part/outcome.js'
 import type { Lane } from '../../src/part/states.js'
 import {
   contentTypes,
+  coreProperties,
   OFFICE,
   relationships,
   zip,
@@ -221,6 +222,16 @@ test('a package without its main part is damaged, one with a bare document is re
     'word/styles.xml': '<a/>',
   })
   expect((await read(empty)).outcome).toMatchObject({ kind: 'declined', state: 'damaged' })
+})
+
+test('a title that is a file name is found but is no text of the document, others are', async () => {
+  const titled = async (title: string): Promise<TextPage[]> =>
+    (await text(await docx(says('body'), { 'docProps/core.xml': coreProperties({ title }) }))).pages
+  expect(await titled('Pier rules 2019.doc')).toEqual([
+    { text: 'body\n' },
+    { text: 'Pier rules 2019.doc\n', aside: true },
+  ])
+  expect(await titled('Rules of pier no. 2')).toEqual([{ text: 'body\nRules of pier no. 2\n' }])
 })
 
 test('relationships that lead in circles or outside end', async () => {

@@ -4,7 +4,7 @@
  */
 import { posix } from 'node:path'
 import { Declined, type Context, type Source } from '../extractor.js'
-import { isGivenByProgram, isProgramProperty } from '../given-by-program.js'
+import { isFileName, isGivenByProgram, isProgramProperty } from '../given-by-program.js'
 import type { TextSink } from '../sink.js'
 import { inflateAll, openZip, type ZipEntry } from '../zip.js'
 import { scanEntry } from '../xml.js'
@@ -271,7 +271,7 @@ async function customTexts(
 
 /**
  * Writes title, subject, author, keywords, description, category and the custom properties that are text,
- * a line each. Template and program names stay out.
+ * a line each; the author, and what is a file's name, as asides. Template and program names stay out.
  */
 export async function writeProperties(
   pack: OfficePackage,
@@ -287,13 +287,14 @@ export async function writeProperties(
       const value = propertyText(text)
       if (name !== wanted || value === '' || seen.has(value) || isGivenByProgram(value)) continue
       seen.add(value)
-      if (wanted === 'creator') sink.aside(value)
+      if (wanted === 'creator' || isFileName(value)) sink.aside(value)
       else sink.line(value)
     }
   for (const value of await customTexts(pack, root, context))
     if (!seen.has(value)) {
       seen.add(value)
-      sink.line(value)
+      if (isFileName(value)) sink.aside(value)
+      else sink.line(value)
     }
 }
 
