@@ -14,6 +14,7 @@ import { isGivenSheetName } from './given-by-program.js'
 import { isGivenName, NAMES_MAX, writeNames } from './office/defined-names.js'
 import { builtInFormat, NumberFormat } from './office/number-format.js'
 import { marginText } from './office/page-margin.js'
+import { inOneLine } from './office/workbook-parts.js'
 import { readPictures, shapeTexts } from './office-art.js'
 import { readObjectPool } from './ole-embedded.js'
 import { OleFile } from '../ole/read.js'
@@ -510,7 +511,7 @@ class Workbook {
   #write(text: string): void {
     if (text === '') return
     this.#context.budget.takeCell()
-    const shown = /[\r\n\t]/.test(text) ? text.replace(/\s*[\r\n\t]+\s*/g, ' ').trim() : text
+    const shown = inOneLine(text)
     this.#line += this.#line === '' ? shown : `\t${shown}`
     if (this.#line.length > 16_384) {
       this.#writeTitle()

@@ -163,6 +163,23 @@ test('a million empty rows and one cell cost little', async () => {
   expect(ms).toBeLessThan(10_000)
 })
 
+test('a cell of a million spaces and a header of a million codes, are read as far as they say something', async () => {
+  const spaces = ' '.repeat(1_000_000)
+  const cell = `<c t="inlineStr"><is><t>words${spaces}|\n${spaces}behind them</t></is></c>`
+  for (const codes of ['&amp;', '&amp;[', '&amp;"', `${spaces}&amp;`]) {
+    const header = `<headerFooter><oddHeader>&amp;CHarbour${codes.repeat(codes.length > 99 ? 1 : 1_000_000)}</oddHeader></headerFooter>`
+    const { outcome } = await read(
+      await xlsx(
+        `<worksheet xmlns="${S}"><sheetData><row>${cell}</row></sheetData>${header}</worksheet>`,
+      ),
+    )
+    expect(outcome).toMatchObject({ kind: 'text' })
+    expect(outcome).not.toHaveProperty('cutBy')
+    const [page] = outcome.kind === 'text' ? outcome.pages : []
+    expect(page?.text.replace(/ +/g, ' ')).toMatch(/^Big\nwords \| behind them\s*\nHarbour/)
+  }
+})
+
 test('a string that thousands of cells share is cut by the characters of the text', async () => {
   const shared = {
     'xl/sharedStrings.xml': `<sst xmlns="${S}"><si><t>${'x'.repeat(1_000_000)}</t></si></sst>`,

@@ -6,9 +6,13 @@ const MARGIN_CODES = /&(?:"[^"]*"|\[[^\]]*\]|K[0-9A-Fa-f+-]{6}|[0-9]{1,3}|[A-MOQ
 const PAGE_NUMBER =
   /^[^\p{L}\p{N}&]*(?:\p{scx=Han}{0,2}|(?!\p{scx=Han})\p{L}{0,10})[^\p{L}\p{N}&]*&P(?:[^\p{N}&]{0,8}&N)?[^\p{L}\p{N}&]*\p{L}?[^\p{L}\p{N}&]*$/iu
 
+/** The program takes 255 characters. */
+const CODES_MAX = 1_000
+
 /** The text of a page header or footer without its codes (18.3.1.46). */
 export function marginText(codes: string): string {
   return codes
+    .slice(0, CODES_MAX)
     .split(/(?<=(?:^|[^&])(?:&&)*)&[LCR]/i)
     .map((part) =>
       part

@@ -123,8 +123,14 @@ function unescaped(text: string): string {
   })
 }
 
+/** Line breaks and tabs, with the spaces around them, become one space. */
 export function inOneLine(text: string): string {
-  return /[\r\n\t]/.test(text) ? text.replace(/\s*[\r\n\t]+\s*/g, ' ').trim() : text
+  if (!/[\r\n\t]/.test(text)) return text
+  return text
+    .split(/[\r\n\t]+/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .join(' ')
 }
 
 export class StringsHandler implements PartHandler {
@@ -193,7 +199,11 @@ export class CommentsHandler implements PartHandler {
   }
 
   #write(text: string): void {
-    const comment = unescaped(text).replace(/ +$/gm, '').trim()
+    const comment = unescaped(text)
+      .split('\n')
+      .map((line) => line.trimEnd())
+      .join('\n')
+      .trim()
     if (comment !== '' && !(this.#hasThreads && comment.startsWith('[Threaded comment]')))
       this.#sink.line(comment)
   }
