@@ -144,7 +144,8 @@ class Walk {
 const NUMBERED = /^\d+\.?$/
 const MAILDIR_PARTS = new Set(['cur', 'new', 'tmp'])
 /** What mail servers keep beside these, in each of thousands of folders. */
-const MAILDIR_FILE = /^(?:dovecot|maildir|courier|subscriptions)/i
+const MAILDIR_FILE =
+  /^(?:dovecot[.-]|maildir(?:size|folder)$|courier|subscriptions$)(?!.*\.mbo?x$)/i
 
 /** A file of messages; an empty one when its name or its neighbours (Thunderbird's index) say so. */
 function isMbox(root: string, path: string, name: string, beside: ReadonlySet<string>): boolean {

@@ -83,13 +83,16 @@ test('an mbox beside the folders of a Maildir is read, whatever its name', async
   dirs('cur', 'new', 'tmp', '.Sent/cur', '.Sent/new')
   put('cur/1400000001.M1P1.host:2,S')
   const box = `From a@example.org Mon Mar  2 10:00:00 2020\n${MAIL}\n`
-  for (const path of ['Old mail', 'box.mbox', '.Sent/2014']) put(path, box)
+  for (const path of ['Old mail', 'box.mbox', 'courier.mbx', 'maildir-2014', '.Sent/2014'])
+    put(path, box)
   for (const path of ['dovecot-uidlist', 'maildirfolder', 'notes']) put(path, '3 V1\n')
   expect((await listing()).sort()).toEqual([
     ['maildir', 'INBOX', ['cur/1400000001.M1P1.host:2,S']],
     ['mbox', '.Sent/2014', ['.Sent/2014']],
     ['mbox', 'Old mail', ['Old mail']],
     ['mbox', 'box', ['box.mbox']],
+    ['mbox', 'courier', ['courier.mbx']],
+    ['mbox', 'maildir-2014', ['maildir-2014']],
   ])
 })
 
