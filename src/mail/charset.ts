@@ -485,7 +485,8 @@ function sampleOf(buffer: Buffer, markup = false): Buffer {
     text = Buffer.from(
       buffer
         .toString('latin1', 0, 4 * DETECT_BYTES)
-        .replace(/<(script|style)\b[^]*?<\/\1|<[^<>]{1,4000}>/gi, ' '),
+        // One that never ends takes the rest: each would be searched to the end otherwise.
+        .replace(/<(script|style)\b[^]*?(?:<\/\1|$)|<[^<>]{1,4000}>/gi, ' '),
       'latin1',
     )
   if (text.length <= DETECT_BYTES) return text
