@@ -243,7 +243,7 @@ class Body {
     if (!isMarkup) text = plain(text, params)
     const alternative = leaf.within.find(({ subtype }) => subtype === 'alternative')
     if (!alternative) {
-      this.#pieces.push(this.#cut(isMarkup ? htmlText(text, this.#left) : text))
+      this.#pieces.push(this.#cut(isMarkup ? this.#seen(text) : text))
       return
     }
     let forms = this.#alternatives.get(alternative.path)
@@ -262,7 +262,7 @@ class Body {
       const size = html.reduce((sum, one) => sum + one.length, 0)
       const words = text.trim().length
       if (words > 0 && (words >= 300 || size < 20 * words)) continue
-      const seen = html.map((one) => htmlText(one, Math.max(0, this.#left))).join('\n')
+      const seen = html.map((one) => this.#seen(one)).join('\n')
       if (seen.trim().length > 3 * words)
         this.#pieces[at] = this.#cut(words > 0 ? `${text}\n${seen}` : seen)
     }
@@ -271,6 +271,11 @@ class Body {
       .join('\n')
       .trim()
     return text.includes('\0') ? text.replaceAll('\0', '') : text
+  }
+
+  /** One character more than is kept, so that the cut shows. */
+  #seen(html: string): string {
+    return htmlText(html, this.#left + 1)
   }
 
   #cut(text: string): string {

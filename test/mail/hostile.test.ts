@@ -165,6 +165,13 @@ const CASES: Array<[string, () => string | Buffer, ((message: Message) => void)?
     () => typed('text/html', times('<meta ', 3000) + times('\xff', 1000)),
   ],
   [
+    'HTML texts of style sheets that never end, in no known encoding',
+    () => {
+      const text = `--b\r\nContent-Type: text/html\r\n\r\n${times('\xff\xfa', 50)}${times('<style>', 37_000)}\r\n`
+      return typed('multipart/mixed; boundary=b', times(text, 15))
+    },
+  ],
+  [
     'an attachment of 40 MB',
     () =>
       typed(
@@ -209,6 +216,17 @@ test.each([
     if (close !== '--outer--') expect(said[1]?.trim()).toBe('the last part')
   },
 )
+
+test.each(['text/plain', 'text/html'])('a body over messageChars says so: %s', async (type) => {
+  const limits = { ...DEFAULT_LIMITS, messageChars: 1000 }
+  const read = (chars: number) =>
+    parseMessage(Buffer.from(typed(type, times('a', chars))), { limits })
+  expect(await read(1000)).toMatchObject({ body: times('a', 1000), losses: [] })
+  expect(await read(1001)).toMatchObject({
+    body: times('a', 1000),
+    losses: ['the body text was cut'],
+  })
+})
 
 test('a mail over messageBytes is read up to there and says so', async () => {
   const limits = { ...DEFAULT_LIMITS, messageBytes: 1000 }
