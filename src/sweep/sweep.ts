@@ -215,9 +215,11 @@ export class Sweeper implements Sweeping {
       onFolder: (done, total) => progress.tell('list', done, total),
     })
     if (!signal?.aborted) {
+      // Another mail that cannot be read, for years perhaps, is no reason to read these at every sweep.
+      const { unreadable: others } = intake.counts
       await readCutAgain(store, this.#settings.limits, read, async () => {
         await intake.settle()
-        return !signal?.aborted && intake.counts.unreadable === 0
+        return !signal?.aborted && intake.counts.unreadable === others
       })
     }
     if (!signal?.aborted) {

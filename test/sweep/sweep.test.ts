@@ -91,6 +91,7 @@ test('what an extractor declined as unsupported is not read again by the same on
   expect((await mail.sweep()).contents).toEqual({ unsupported: 1 })
   expect((await mail.sweep()).contents).toEqual({})
   expect(await mail.reExtract({ stale: true, dryRun: true })).toMatchObject({ contents: 0 })
+  expect((await mail.explain('nested.p7m'))[0]?.parts[0]?.next).toContain('version changes')
 })
 
 test('flags, moves and deletions are followed without reading a mail again', async () => {
@@ -141,6 +142,19 @@ test('a mail that cannot be read has a row, and is read at a later sweep', async
     expect((await mail.status()).messagesUnreadable).toBe(0)
     expect(await find('secret')).toEqual(['Secret'])
     await mail.close()
+  })
+})
+
+test('what was cut is read once under a larger limit, also beside a mail that cannot be read', async () => {
+  vault.write('cur/1.host:2,S', { subject: 'Secret' })
+  vault.write('cur/2.host:2,S', { subject: 'Long', body: 'nutmeg '.repeat(9_000) })
+  chmodSync(vault.path('cur/1.host:2,S'), 0)
+  await asOrdinaryUser(async () => {
+    await open({ limits: { messageBytes: 1_000 } })
+    await mail.sweep()
+    await open({ limits: { messageBytes: 2_000 } })
+    expect((await mail.sweep()).messages).toMatchObject({ changed: 1, unreadable: 1 })
+    expect((await sweepLater()).messages).toMatchObject({ changed: 0, unreadable: 1 })
   })
 })
 
