@@ -77,7 +77,12 @@ function explainPart({ content, ...part }: DescribedPart, settings: Settings): E
   }
 }
 
-function nextOf({ state, lane, due, empty, pagesToOcr }: ContentRow, settings: Settings): string {
+const AT_NEW_VERSION = "tried again when its extractor's version changes"
+
+function nextOf(
+  { state, lane, due, empty, pagesToOcr, extractor }: ContentRow,
+  settings: Settings,
+): string {
   switch (state) {
     case 'pending':
       if (settings.attachments === 'off') return 'read when attachments are switched on'
@@ -91,14 +96,15 @@ function nextOf({ state, lane, due, empty, pagesToOcr }: ContentRow, settings: S
         ? 'its pages are recognised when OCR is switched on'
         : 'read again when its extractor or the settings it depended on change'
     case 'unsupported':
-      return 'read when an extractor for its type appears'
+      if (extractor === null) return 'read when an extractor for its type appears'
+      return AT_NEW_VERSION
     case 'too-large':
     case 'skipped-tiny':
       return 'read again when the limits change'
     case 'locked':
       return 'tried again when the list of passwords changes'
     case 'damaged':
-      return "tried again when its extractor's version changes"
+      return AT_NEW_VERSION
     case 'failed-transient':
       return `tried again at the first sweep after ${new Date(due * 1000).toISOString()}`
     case 'gave-up':
