@@ -21,6 +21,9 @@ export interface Binding {
   path: string
 }
 
+/** Controls of one document that are looked up; a form has fewer, and each may pass every element of its part. */
+const LOOKED_UP_MAX = 2_000
+
 const STEP = /^(?:@|(?:[\w.-]+:)?)([\w.-]+)(?:\[(\d{1,4})\])?$/
 
 /** Values of the custom XML parts of a document, each part read once and only when a control asks for it. */
@@ -29,6 +32,7 @@ export class BoundValues {
   readonly #main: string
   #stores: Promise<Map<string, string>> | undefined
   readonly #roots = new Map<string, SmallElement | undefined>()
+  #lookedUp = 0
 
   /** @param main member name of the main part */
   constructor(pack: OfficePackage, main: string) {
@@ -38,6 +42,7 @@ export class BoundValues {
 
   /** The value in one line; undefined when there is none, or the path is none that Word writes. */
   async of({ store, path }: Binding): Promise<string | undefined> {
+    if (++this.#lookedUp > LOOKED_UP_MAX) return undefined
     const part = (await (this.#stores ??= this.#findStores())).get(store.toLowerCase())
     if (part === undefined) return undefined
     if (!this.#roots.has(part)) {
