@@ -1,7 +1,8 @@
 /** An index as it lies where nothing can be written, with what comparing it with its vault asks (sweep/verify.ts). */
 import { Contents } from './contents.js'
 import { Dictionary } from './dictionary.js'
-import { checkWhole, explained } from './files.js'
+import { PipelineError } from '../part/errors.js'
+import { checkWhole, explained, INDEX } from './files.js'
 import { Folders } from './folders.js'
 import { Messages, Words } from './messages.js'
 import { Meta } from './meta.js'
@@ -10,7 +11,7 @@ import { Rewrites } from './rewrites.js'
 import type { Comparable } from './store.js'
 import { Vocabulary } from './vocabulary.js'
 
-/** @throws {PipelineError} as openForReading, and E_INDEX_DAMAGED for an index of an older schema */
+/** @throws {PipelineError} as openForReading, and E_INDEX_READONLY for an index of a schema too old to be compared as it is */
 export function openFrozen(directory: string, exclusive = false): Comparable & { close(): void } {
   const files = openForReading(directory, exclusive)
   const { index, extracts } = files
@@ -32,7 +33,13 @@ export function openFrozen(directory: string, exclusive = false): Comparable & {
       }
     })
   } catch (error) {
+    const isOlder = (index.pragma('user_version', { simple: true }) as number) < INDEX.version
     files.close()
-    throw error
+    if (!isOlder) throw error
+    throw new PipelineError(
+      'E_INDEX_READONLY',
+      `the index in ${directory} was written by an older Paperknife and lies where it cannot be brought up: copy the folder elsewhere and name it with --index`,
+      { cause: error },
+    )
   }
 }

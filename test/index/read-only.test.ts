@@ -7,10 +7,13 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   rmSync,
+  writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { openVault, type Mail } from '../../src/api.js'
 import { TestVault } from '../sweep/mailbox.js'
@@ -112,4 +115,17 @@ test('an index that cannot be written is compared with its vault as it lies', as
     code: 'E_INDEX_READONLY',
   })
   expect(readdirSync(index).sort()).toEqual(before)
+})
+
+test('an index of an older schema that cannot be written is no damaged one', async () => {
+  const index = await snapshot([''], true)
+  chmodSync(vault.root, 0o755)
+  const old = new URL('../fixtures/schema/index-1.db.gz', import.meta.url)
+  spawnSync('chmod', ['-R', 'u+w', index])
+  writeFileSync(join(index, 'index.db'), gunzipSync(readFileSync(old)))
+  spawnSync('chmod', ['-R', 'a-w', index])
+  await expect(asNobody(index, (mail) => mail.verify())).rejects.toMatchObject({
+    code: 'E_INDEX_READONLY',
+    message: expect.stringContaining('older Paperknife'),
+  })
 })
