@@ -101,9 +101,9 @@ export async function readLenientTree(
       const lines = built.toString('latin1')
       const head = parseHead(lines)
       heads.set(chunk, head)
-      // words where a part's head should be are its text
-      if (chunk.parentNode && !chunk.multipart && head.fields.length === 0 && /\S/.test(lines))
-        headless.set(chunk, built)
+      // words where a part's head should be are its text; a delimiter there is not
+      const isText = head.fields.length === 0 && /^\s*(?!--)\S/.test(lines)
+      if (isText && chunk.parentNode && !chunk.multipart) headless.set(chunk, built)
       if (chunk.parentNode) {
         outside.delete(chunk.parentNode)
         // What is called text and has parts is no leaf.
