@@ -147,6 +147,9 @@ const MAILDIR_PARTS = new Set(['cur', 'new', 'tmp'])
 const MAILDIR_FILE =
   /^(?:dovecot[.-]|maildir(?:size|folder)$|courier|subscriptions$)(?!.*\.mbo?x$)/i
 
+/** Raised when more of what lies in a Maildir is taken for mail: known ones, whose times are the same, are then read again. */
+const MAILDIR_LOOK = 2
+
 /** A file of messages; an empty one when its name or its neighbours (Thunderbird's index) say so. */
 function isMbox(root: string, path: string, name: string, beside: ReadonlySet<string>): boolean {
   if (kindByName(name) !== undefined) return false
@@ -161,7 +164,7 @@ export function folderAt(root: string, path: string, kind: FolderKind, known?: S
   if (!stats)
     throw Object.assign(new Error('ENOENT: no such file or directory'), { code: 'ENOENT' })
   let newest = stats.mtimeMs
-  let fingerprint = `${kind}:${stats.ino}:${stats.mtimeMs}`
+  let fingerprint = `${kind}${kind === 'maildir' ? MAILDIR_LOOK : ''}:${stats.ino}:${stats.mtimeMs}`
   const inside = kind === 'maildir' ? ['cur', 'new'] : kind === 'mh' ? [SEQUENCES] : []
   for (const name of inside) {
     const inner = statOf(root, join(path, name))

@@ -94,6 +94,19 @@ test('an mbox beside the folders of a Maildir is read, whatever its name', async
     ['mbox', 'courier', ['courier.mbx']],
     ['mbox', 'maildir-2014', ['maildir-2014']],
   ])
+
+  // Also in a Maildir that was listed when such files were not looked for, and has not changed since.
+  const vault = await openMailStore(root)
+  const { folders } = await vault.folders()
+  const known = folders
+    .filter(({ kind }) => kind === 'maildir')
+    .map((folder) => ({
+      ...folder,
+      isFresh: false,
+      fingerprint: folder.fingerprint.replace(/^maildir\d+/, 'maildir'),
+    }))
+  expect(known).toHaveLength(2)
+  expect((await vault.folders(known)).folders).toHaveLength(folders.length)
 })
 
 test.each([
