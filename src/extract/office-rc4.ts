@@ -1,5 +1,5 @@
 /**
- * Passwords of Word and Excel 97 to 2003 ([MS-OFFCRYPTO] 2.3.5 and 2.3.6): RC4 with a key of MD5, and
+ * Passwords of Word, Excel and PowerPoint 97 to 2003 ([MS-OFFCRYPTO] 2.3.5 and 2.3.6): RC4 with a key of MD5, and
  * RC4 of the CryptoAPI. Only passwords that somebody gave are tried, and the one that Excel itself uses for
  * workbooks that are write-protected and open without asking.
  */

@@ -12,6 +12,7 @@ import { Cut } from './budget.js'
 import { Declined, type Context, type Extractor, type Facts, type Source } from './extractor.js'
 import { readPictures, shapeTexts } from './office-art.js'
 import { isOleFile, OleFile } from '../ole/read.js'
+import { openRc4 } from './office-rc4.js'
 import { writeOleProperties } from './ole-properties.js'
 import { readObjectPool } from './ole-embedded.js'
 import { isPowerPoint95, readPowerPoint95 } from './ppt95.js'
@@ -50,6 +51,7 @@ const TYPE = {
   userEdit: 0x0ff5,
   object: 0x1011,
   persistDirectory: 0x1772,
+  session: 0x2f14,
   comment: 0x2ee0,
   group: 0xf003,
   shape: 0xf004,
@@ -83,11 +85,13 @@ interface PptRecord {
 async function readPpt({ bytes }: Source, sink: TextSink, context: Context): Promise<Facts> {
   const ole = new OleFile(bytes)
   const folder = ole.find(`${DUAL}PowerPoint Document`) ? DUAL : ''
-  const stream = ole.readPath(`${folder}PowerPoint Document`)
-  if (!stream) throw new Error('no PowerPoint Document stream')
+  const stored = ole.readPath(`${folder}PowerPoint Document`)
+  if (!stored) throw new Error('no PowerPoint Document stream')
   const user = ole.readPath(`${folder}Current User`)
-  if (user && user.length >= 20 && user.readUInt32LE(12) === ENCRYPTED)
-    throw new Declined('locked', 'password needed')
+  const isLocked = user && user.length >= 20 && user.readUInt32LE(12) === ENCRYPTED
+  const stream = isLocked
+    ? unlocked(stored, user.readUInt32LE(16), context.settings.passwords)
+    : stored
   writeOleProperties(ole, sink)
   if (isPowerPoint95(stream)) {
     const pageCount = readPowerPoint95(stream, sink)
@@ -113,8 +117,38 @@ async function readPpt({ bytes }: Source, sink: TextSink, context: Context): Pro
   return facts
 }
 
+/**
+ * The stream with its persist objects in the clear; each has a key of its own, made of its number ([MS-PPT] 2.3.7).
+ *
+ * @throws {Declined} `locked` when no password opens it
+ */
+function unlocked(stored: Buffer, lastEdit: number, passwords: readonly string[]): Buffer {
+  const persist = persistDirectory(stored, lastEdit)
+  const session = persist && recordAt(stored, persist.at(persist.sessionId))
+  const key = session?.type === TYPE.session ? openRc4(session.body, passwords) : undefined
+  if (!persist || !key) throw new Declined('locked', 'password needed')
+  const plain = Buffer.from(stored)
+  // objects do not overlap; those of older saves lie beside
+  let left = 2 * stored.length
+  for (const [id, at] of persist.places) {
+    if (id === persist.sessionId || at + 8 > stored.length || left <= 0) continue
+    const head = xor(stored.subarray(at, at + 8), key(id, 8))
+    const length = Math.min(8 + head.readUInt32LE(4), stored.length - at)
+    xor(stored.subarray(at, at + length), key(id, length)).copy(plain, at)
+    left -= length
+  }
+  return plain
+}
+
+function xor(bytes: Buffer, mask: Buffer): Buffer {
+  return Buffer.from(bytes.map((byte, i) => byte ^ (mask[i] as number)))
+}
+
 interface Persist {
   documentId: number
+  /** Of the object that says how the others are encrypted; 0 for none. */
+  sessionId: number
+  places: ReadonlyMap<number, number>
   /** Place of a persist object, or -1. */
   at(id: number): number
 }
@@ -124,18 +158,23 @@ function persistDirectory(stream: Buffer, lastEdit: number | undefined): Persist
   if (lastEdit === undefined) return undefined
   const places = new Map<number, number>()
   let documentId = -1
+  let sessionId = 0
   const seen = new Set<number>()
   for (let at = lastEdit; !seen.has(at) && seen.size < EDITS_MAX;) {
     seen.add(at)
     const edit = recordAt(stream, at)
     if (edit?.type !== TYPE.userEdit || edit.body.length < 20) break
-    if (documentId < 0) documentId = edit.body.readUInt32LE(16)
+    if (documentId < 0) {
+      documentId = edit.body.readUInt32LE(16)
+      if (edit.body.length >= 32) sessionId = edit.body.readUInt32LE(28)
+    }
     const directory = recordAt(stream, edit.body.readUInt32LE(12))
     if (directory?.type === TYPE.persistDirectory) readPlaces(directory.body, places)
     at = edit.body.readUInt32LE(8)
     if (at === 0) break
   }
-  return documentId < 0 ? undefined : { documentId, at: (id) => places.get(id) ?? -1 }
+  if (documentId < 0) return undefined
+  return { documentId, sessionId, places, at: (id) => places.get(id) ?? -1 }
 }
 
 function readPlaces(body: Buffer, places: Map<number, number>): void {
