@@ -8,6 +8,17 @@ import { constants, inflateSync } from 'node:zlib'
 import { Cut } from './budget.js'
 import { Declined, type Context, type Extractor } from './extractor.js'
 
+/** What OpenPGP (RFC 9580) encrypts, in its armour: named as locked. */
+export const pgp: Extractor = {
+  name: 'pgp',
+  version: 1,
+  title: 'Encrypted OpenPGP messages (recorded as locked)',
+  types: ['application/pgp-encrypted'],
+  extensions: [],
+  lane: 'text',
+  extract: () => Promise.reject(new Declined('locked', 'encrypted for the holder of a key')),
+}
+
 export const p7m: Extractor = {
   name: 'p7m',
   version: 1,

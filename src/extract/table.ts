@@ -16,7 +16,7 @@ import { officeXml } from './office-xml.js'
 import { officeEncrypted } from './office-encrypted.js'
 import { oleObject } from './ole-embedded.js'
 import { opendocument } from './opendocument.js'
-import { p7m } from './p7m.js'
+import { p7m, pgp } from './p7m.js'
 import { pdf } from './pdf.js'
 import { plain } from './plain.js'
 import { ppt } from './ppt.js'
@@ -50,6 +50,7 @@ export const EXTRACTORS: readonly Extractor[] = [
   msg,
   tnef,
   p7m,
+  pgp,
   mail,
   mbox,
   zip,
