@@ -167,6 +167,7 @@ function render(html: string, write: (text: string) => void, honoursHidden: bool
       lineBreak()
       if (PREFORMATTED.has(tag)) preformatted++
     } else if (CELLS.has(tag)) {
+      ruby = ''
       if (pendingBreak === '') pendingBreak = '\t'
     } else if (tag === 'rt' || tag === 'rp') {
       ruby = tag

@@ -20,6 +20,11 @@ test.each([
   ['hidden by visibility', '<p style="color:red;visibility:hidden">no</p>yes', 'yes'],
   ['a hidden cell ends at the next', '<tr><td style="display:none">no<td>yes</tr>', 'yes'],
   [
+    'a reading that is never closed ends with its cell',
+    '<tr><td>x<rt>y<td>c<td>d</tr>',
+    'x y\tc\td',
+  ],
+  [
     'what a hidden element never closed is shown',
     '<div style="display:none">pre<p>all the rest',
     'pre\nall the rest',
