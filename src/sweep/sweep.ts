@@ -128,17 +128,20 @@ export class Sweeper implements Sweeping {
     this.#throttle = new ThrottleGate(settings.throttle)
     this.setAttachments(settings.attachments)
     if (!existsSync(join(directory, 'index.db')) && existsSync(root)) this.#warm()
+    let store: Store | undefined
     try {
-      this.store = openStore({
+      store = openStore({
         directory,
         messageChars: settings.limits.messageChars,
         exclusive: isExclusive,
       })
+      noteMessageBytes(store, settings.limits)
     } catch (error) {
+      store?.close()
       void this.#pool?.close()
       throw error
     }
-    noteMessageBytes(this.store, settings.limits)
+    this.store = store
     this.#setAside = this.store.opened.setAside
     this.#salvaged = this.store.opened.salvaged
     this.#suspects = new Suspects(this.store, directory, settings.limits.maxAttempts)

@@ -1,5 +1,6 @@
 /** What limits cut of a mail is recorded and told. */
 import { rmSync } from 'node:fs'
+import Database from 'better-sqlite3'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Mail } from '../../src/api.js'
 import { letter, TestVault } from './mailbox.js'
@@ -74,6 +75,24 @@ test('a mail that messageBytes cut is read again when that is raised, and no oth
   await mail.close()
   expect(await sweep(60_000)).toBe(1)
   expect(await mail.status()).toMatchObject({ messages: 4, messagesCut: 1 })
+})
+
+test('an index in which the limit cannot be noted is let go of', async () => {
+  mail = await vault.open()
+  await mail.sweep()
+  await mail.close()
+  const change = (sql: string): void => {
+    const index = new Database(vault.path('.paperknife/index.db'))
+    index.exec(sql)
+    index.close()
+  }
+  change(
+    "CREATE TRIGGER refuse BEFORE INSERT ON meta WHEN new.key = 'own message-bytes' BEGIN SELECT raise(ABORT, 'refused'); END",
+  )
+  mail = await vault.open({ limits: { messageBytes: 6_000 } })
+  await expect(mail.sweep()).rejects.toThrow('refused')
+  change('DROP TRIGGER refuse')
+  expect(await mail.sweep()).toMatchObject({ stopped: false })
 })
 
 test('a mail with more distinct words than are indexed says so, with the text of its attachments and without', async () => {
