@@ -181,11 +181,15 @@ export function explanationOf(directory: string, error: unknown): unknown {
       `another process uses the index in ${directory}`,
       because,
     )
-  // A table that is gone, a disk that fails: nothing that reading the files whole would find.
+  // Nothing that reading the files whole would find.
   if (code.startsWith('SQLITE_'))
     return new PipelineError(
       'E_INDEX_DAMAGED',
-      `the index in ${directory} cannot be used (${(error as Error).message}): run \`paperknife index\`; when that says the same, remove index.db, which is then built anew`,
+      `the index in ${directory} cannot be used (${(error as Error).message}): ${
+        /^SQLITE_(IOERR|NOMEM)/.test(code)
+          ? 'look at the disk and the memory of the machine, then run `paperknife index`'
+          : 'run `paperknife index`; when that says the same, remove index.db, which is then built anew'
+      }`,
       because,
     )
   return error
