@@ -19,6 +19,7 @@ export type BlockKey = (block: number, length: number) => Buffer
  * @returns the key of the first password that opens it, or undefined
  */
 export function openRc4(header: Buffer, passwords: readonly string[]): BlockKey | undefined {
+  if (header.length < 4) return undefined
   for (const password of [...passwords, DEFAULT_PASSWORD]) {
     const key =
       header.readUInt16LE(2) === 1 ? openPlain(header, password) : openCrypto(header, password)

@@ -23,6 +23,7 @@ import { ppt } from './ppt.js'
 import { pptx } from './pptx.js'
 import { rtf } from './rtf.js'
 import { tnef } from './tnef.js'
+import { write } from './write.js'
 import { xls } from './xls.js'
 import { vsdx } from './vsdx.js'
 import { xlsx } from './xlsx.js'
@@ -58,6 +59,7 @@ export const EXTRACTORS: readonly Extractor[] = [
   tar,
   libarchive,
   oleObject,
+  write,
   rtf,
   html,
   csv,
