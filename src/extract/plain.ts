@@ -20,12 +20,12 @@ export const plain: Extractor = {
   ],
   extensions: ['txt', 'md', 'json', 'log'],
   lane: 'text',
-  async extract({ bytes, charset }, sink, context) {
+  async extract({ bytes, charset, type }, sink, context) {
     const { decodeText } = await import('../mail/charset.js')
     const { takeBlocks } = await import('../mail/blocks.js')
     const taken = takeBlocks(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
     const { text } = decodeText(taken?.rest ?? bytes, { declared: charset })
-    sink.write(withoutEscapes(text))
+    sink.write(type === 'application/json' ? asWritten(text) : withoutEscapes(text))
     for (const block of taken?.blocks ?? []) {
       context.budget.takeBytes(block.bytes.length)
       await context.nested(block.bytes, block.name)
@@ -36,4 +36,27 @@ export const plain: Extractor = {
 /** Logs keep the colours of a terminal: ECMA-48 control sequences, which nobody reads. */
 function withoutEscapes(text: string): string {
   return text.includes('\x1b') ? text.replace(/\x1b\[[0-9;?]*[ -/]*[@-~]/g, '') : text
+}
+
+const JSON_CHARS = 8_000_000
+const ESCAPED: Record<string, string> = { n: '\n', r: '\n', t: '\t', b: '', f: '\n' }
+
+/** JSON with the escapes of its strings undone: programs write `Gr\u00fc\u00dfe` there. What is no JSON stays. */
+function asWritten(text: string): string {
+  if (!text.includes('\\') || !isJson(text)) return text
+  return text.replace(/\\(?:u([0-9a-f]{4})|(.))/gi, (_, code: string | undefined, mark: string) =>
+    code ? String.fromCharCode(Number.parseInt(code, 16)) : (ESCAPED[mark] ?? mark),
+  )
+}
+
+/** The whole of it, or its first line where each line is a value of its own. */
+function isJson(text: string): boolean {
+  const line = /^\s*(\S.*)/.exec(text.slice(0, JSON_CHARS))?.[1] ?? ''
+  return [text.length <= JSON_CHARS ? text : '', line].some((one) => {
+    try {
+      return one !== '' && typeof JSON.parse(one) === 'object'
+    } catch {
+      return false
+    }
+  })
 }

@@ -25,6 +25,7 @@ export const xml: Extractor = {
     let depth = 0
     let silent = 0
     let pending = ''
+    let piece = ''
     const flush = (): void => {
       const text = pending.trim()
       pending = ''
@@ -42,6 +43,9 @@ export const xml: Extractor = {
             return
           }
           if (!(isSvg && local === 'tspan')) flush()
+          else if (beginsLine(attributes)) flush()
+          else if (attributes.x !== undefined && IS_WORD.test(piece)) pending += ' '
+          piece = ''
           if (isSvg) return
           for (const [attribute, value] of Object.entries(attributes))
             if (isWorthReading(attribute, value)) sink.line(value)
@@ -49,6 +53,7 @@ export const xml: Extractor = {
         ontext(text) {
           if (silent > 0) return
           pending += text
+          if (piece.length < 100) piece += text
           if (pending.length > CHUNK) flush()
         },
         onclosetag(name) {
@@ -75,6 +80,14 @@ function withoutDoctype(text: string): string {
 }
 
 const DOCTYPE_WITHIN = 100_000
+
+/** A piece of an SVG text that is placed at a height of its own stands on a line of its own. */
+function beginsLine({ y, dy }: Record<string, string>): boolean {
+  return y !== undefined || (dy !== undefined && Number.parseFloat(dy) !== 0)
+}
+
+/** More than one letter: programs that place each letter write no spaces between them. */
+const IS_WORD = /[\p{L}\p{N}]{2}/u
 
 const SVG_SILENT = new Set(['style', 'script', 'metadata'])
 
