@@ -4,6 +4,7 @@
  * Not responsible for guessing: a file that names no code page is decoded with the one its caller gives.
  */
 import iconv from 'iconv-lite'
+import { decodeJohab } from './johab.js'
 
 /** Code pages whose usual name is not `cp<number>`. */
 const NAMES: Record<number, string> = {
@@ -25,7 +26,7 @@ const NAMES: Record<number, string> = {
   1256: 'windows-1256',
   1257: 'windows-1257',
   1258: 'windows-1258',
-  1361: 'euc-kr',
+  1361: 'johab',
   10000: 'macintosh',
   10001: 'shift_jis',
   10002: 'big5',
@@ -82,10 +83,11 @@ export function decodeCodePage(bytes: Uint8Array, codePage: number): string {
 
 /** True for code pages in which a character may take two bytes. */
 export function isDoubleByte(codePage: number): boolean {
-  return /^(shift_jis|gbk|gb18030|euc-|big5)/.test(codePageName(codePage))
+  return /^(shift_jis|gbk|gb18030|euc-|big5|johab)/.test(codePageName(codePage))
 }
 
 function decoderFor(name: string): Decode {
+  if (name === 'johab') return decodeJohab
   try {
     const decoder = new TextDecoder(name, { ignoreBOM: true })
     // Node 20.20's own decoder reads 0x80 to 0x9F of windows-1252 as controls.

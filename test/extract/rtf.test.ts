@@ -14,7 +14,7 @@ async function pages(rtf: string): Promise<Array<[string | undefined, string]>> 
 
 const HEAD = `{\\rtf1\\ansi\\ansicpg1252\\deff0{\\fonttbl{\\f0\\fswiss Arial;}{\\f1\\fcharset204 Arial Cyr;}
 {\\f2\\fcharset128{\\*\\falt Gothic}MS Gothic;}{\\f3\\fcharset2 Symbol;}
-{\\f4\\fcharset2{\\*\\panose 05050102}Symbol;}{\\f5\\fcharset2 Wingdings;}{\\f6\\fcharset2 Code39;}{\\f7 Arial CE;}}`
+{\\f4\\fcharset2{\\*\\panose 05050102}Symbol;}{\\f5\\fcharset2 Wingdings;}{\\f6\\fcharset2 Code39;}{\\f7 Arial CE;}{\\f8\\fcharset130 Johab;}}`
 
 test.each<[string, string, string]>([
   ['letters of the code page', "B\\'fccher und \\u214?l", 'Bücher und Öl\n'],
@@ -33,6 +33,7 @@ test.each<[string, string, string]>([
     '{\\f2 \x95\\\x83}\x83{ \x83\\\\ x}y\\par z',
     '表マボ ソ xy\nz\n',
   ],
+  ['Korean by its letters', "{\\f8 \\'a6\\'81\\'96\\'81 \\'eb_ AB}", '부두 船 AB\n'],
   ['western letters in a font of two bytes', "{\\f2 Universit\\'e0 }e", 'Università e\n'],
   [
     'a symbol that only an instruction names',
