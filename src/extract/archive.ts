@@ -82,11 +82,20 @@ async function readMember(entry: ZipEntry, name: string, context: Context): Prom
 
 async function readEncrypted(entry: ZipEntry, name: string, context: Context): Promise<void> {
   const { decryptEntry } = await import('./zip-crypt.js')
-  for (const password of context.settings.passwords) {
-    const plain = decryptEntry(entry, password)
-    if (plain) return readMember(plain, name, context)
-  }
+  for (const password of context.settings.passwords)
+    for (const bytes of await bytesOf(password)) {
+      const plain = decryptEntry(entry, bytes, context.budget.bytesLeft)
+      if (plain) return readMember(plain, name, context)
+    }
   context.declined(name, 'locked', 'password needed')
+}
+
+/** A password in UTF-8, and where that differs in the code pages that programs write it in. */
+async function bytesOf(password: string): Promise<Uint8Array[]> {
+  const utf8 = Buffer.from(password)
+  if (utf8.length === password.length) return [utf8]
+  const { default: iconv } = await import('iconv-lite')
+  return [utf8, iconv.encode(password, 'windows-1252'), iconv.encode(password, 'cp850')]
 }
 
 /**

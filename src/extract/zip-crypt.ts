@@ -3,17 +3,36 @@
  * vendor's description), opened with a password that somebody gave. Nothing is guessed.
  */
 import { createCipheriv, pbkdf2Sync, timingSafeEqual } from 'node:crypto'
+import { crc32, inflateRawSync } from 'node:zlib'
 import type { ZipEntry } from './zip.js'
 
 const AES = 99
 
 /**
+ * @param bytesMax bytes inflated to be sure of a password
  * @returns the entry with its compressed bytes in the clear, or undefined when the password is not the one
- *   (the traditional cipher takes a wrong one in 1 of 256 cases; the data then turns out damaged)
  */
-export function decryptEntry(entry: ZipEntry, password: string): ZipEntry | undefined {
+export function decryptEntry(
+  entry: ZipEntry,
+  password: Uint8Array,
+  bytesMax: number,
+): ZipEntry | undefined {
   if (!entry.raw) return undefined
-  return entry.method === AES ? decryptAes(entry, password) : decryptTraditional(entry, password)
+  if (entry.method === AES) return decryptAes(entry, password)
+  const plain = decryptTraditional(entry, password)
+  return plain && isSound(plain, bytesMax) ? plain : undefined
+}
+
+/** The traditional cipher takes one wrong password in 256: the checksum of what it seals tells. */
+function isSound({ raw, method, crc, declaredSize }: ZipEntry, bytesMax: number): boolean {
+  if (!raw || crc === undefined) return true
+  if (method === 0) return crc32(raw) === crc
+  if (method !== 8 || declaredSize > bytesMax) return true
+  try {
+    return crc32(inflateRawSync(raw, { maxOutputLength: Math.max(1, bytesMax) })) === crc
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE'
+  }
 }
 
 const CRC = new Uint32Array(256).map((_, n) => {
@@ -22,7 +41,7 @@ const CRC = new Uint32Array(256).map((_, n) => {
   return value
 })
 
-function decryptTraditional(entry: ZipEntry, password: string): ZipEntry | undefined {
+function decryptTraditional(entry: ZipEntry, password: Uint8Array): ZipEntry | undefined {
   const raw = entry.raw as Uint8Array
   if (raw.length < 12) return undefined
   let [a, b, c] = [0x12345678, 0x23456789, 0x34567890]
@@ -31,7 +50,7 @@ function decryptTraditional(entry: ZipEntry, password: string): ZipEntry | undef
     b = (Math.imul(b + (a & 255), 134_775_813) + 1) | 0
     c = (CRC[(c ^ (b >>> 24)) & 255] as number) ^ (c >>> 8)
   }
-  for (const byte of Buffer.from(password)) update(byte)
+  for (const byte of password) update(byte)
   const plain = Buffer.allocUnsafe(raw.length)
   for (let i = 0; i < raw.length; i++) {
     const key = (c & 0xffff) | 2
@@ -43,7 +62,7 @@ function decryptTraditional(entry: ZipEntry, password: string): ZipEntry | undef
   return { ...entry, encrypted: false, raw: plain.subarray(12) }
 }
 
-function decryptAes(entry: ZipEntry, password: string): ZipEntry | undefined {
+function decryptAes(entry: ZipEntry, password: Uint8Array): ZipEntry | undefined {
   const raw = entry.raw as Uint8Array
   const { strength, method } = entry.aes ?? { strength: 3, method: 8 }
   const saltBytes = 4 + 4 * strength

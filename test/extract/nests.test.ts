@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import iconv from 'iconv-lite'
 import JSZip from 'jszip'
 import { expect, test } from 'vitest'
+import { lockedZip } from '../../scripts/fixtures/legacy-containers.js'
 import { readDocument } from '../../src/extract/read.js'
 import { DEFAULT_LIMITS, type Limits } from '../../src/part/limits.js'
 import type { Outcome, TextOutcome } from '../../src/part/outcome.js'
@@ -179,6 +180,26 @@ test('a password opens what it opens, and the rest is named', async () => {
   expect(members(open)).toEqual(['open.txt', 'closed.txt'])
   expect(await read(readFileSync(`${FIXTURES}locked.zip`))).toMatchObject({ state: 'locked' })
 })
+
+test('a wrong password that the cipher takes does not keep the right one from being tried', async () => {
+  // one in 256 passes the one byte that is checked
+  const wrong = Array.from({ length: 2_000 }, (_, i) => `wrong${i}`)
+  const archive = readFileSync(`${FIXTURES}part-locked.zip`)
+  const open = await text(archive, {}, [...wrong, 'quay'])
+  expect(open.partial).toBeUndefined()
+  expect(members(open)).toEqual(['open.txt', 'closed.txt'])
+  expect((await text(archive, {}, wrong)).partial).toBe('closed.txt: locked (password needed)')
+})
+
+test.each(['utf8', 'windows-1252', 'cp850'])(
+  'a password with an umlaut in %s opens',
+  async (name) => {
+    const archive = lockedZip(iconv.encode('Schlüssel', name), [
+      ['closed.txt', Buffer.from('Opened.'), true],
+    ])
+    expect((await text(archive, {}, ['Schlüssel'])).pages[0]?.text).toBe('Opened.')
+  },
+)
 
 test('a zip with AES opens with its password', async () => {
   const archive = await aesZip('quay', 'sealed.txt', 'Sealed with AES.')
