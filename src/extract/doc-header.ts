@@ -35,6 +35,8 @@ export interface Header {
   codePage: number
   /** Word 6 and 95 of East Asia: two bytes a character, its code in the code page. */
   isWide: boolean
+  /** Word 5 for the Macintosh, whose numbers begin with their highest byte. */
+  isMac: boolean
 }
 
 export type Table = readonly [offset: number, length: number]
@@ -73,6 +75,7 @@ const HEADER_BYTES = 0x180
 
 /** @throws Error when no Word document begins here */
 export function readHeader(main: Buffer): Header {
+  if (main.length >= HEADER_BYTES && main.readUInt32BE(0) === MAC) return readMacHeader(main)
   if (main.length < HEADER_BYTES || !KNOWN.has(main.readUInt16LE(0)))
     throw new Error('no Word document header')
   const version = versionOf(main)
@@ -113,6 +116,50 @@ export function readHeader(main: Buffer): Header {
     drawings: table(layout.drawings),
     codePage: version === 97 ? 1252 : oldCodePage(main),
     isWide: version === 6 && (flags & 0x1000) !== 0,
+    isMac: false,
+  }
+}
+
+/** First words of Word 5 for the Macintosh, and places in its header, which is that of Word 2 less a few fields. */
+const MAC = 0xfe370023
+const MAC_TEXT_START = 0x14
+const MAC_COUNTS = 0x24
+const MAC_CLX = 0xac
+
+/** Body, notes and headers, by the pieces alone. */
+function readMacHeader(main: Buffer): Header {
+  const count = (nth: number): number => {
+    const value = main.readUInt32BE(MAC_COUNTS + 4 * nth)
+    return value <= main.length ? value : 0
+  }
+  const nothing: Table = [0, 0]
+  const [body, footnotes, headers] = [count(0), count(1), count(2)]
+  return {
+    version: 1,
+    isEncrypted: false,
+    isObfuscated: false,
+    key: 0,
+    tableName: '',
+    otherTableName: '',
+    textStart: main.readUInt32BE(MAC_TEXT_START),
+    body,
+    footnotes,
+    headers,
+    macros: 0,
+    comments: 0,
+    endnotes: 0,
+    textBoxes: 0,
+    headerTextBoxes: 0,
+    total: body + footnotes + headers || main.length,
+    clx: [main.readUInt32BE(MAC_CLX), main.readUInt16BE(MAC_CLX + 4)],
+    characters: nothing,
+    headerStories: nothing,
+    fonts: nothing,
+    styles: nothing,
+    drawings: nothing,
+    codePage: MACINTOSH_CODE_PAGE,
+    isWide: false,
+    isMac: true,
   }
 }
 
@@ -168,13 +215,14 @@ const LANGUAGE_CODE_PAGES: Record<number, number> = {
   0x2f: 1251,
 }
 const MACINTOSH = 0x100
+const MACINTOSH_CODE_PAGE = 10000
 
 /** Before Word 97: by the first word, the character set, or the language where the set says nothing. */
 function oldCodePage(main: Buffer): number {
   const eastAsian = EAST_ASIAN[main.readUInt16LE(0)]
   if (eastAsian) return eastAsian
   const characterSet = main.readUInt16LE(0x14)
-  if (characterSet === MACINTOSH) return 10000
+  if (characterSet === MACINTOSH) return MACINTOSH_CODE_PAGE
   return FONT_CODE_PAGES[characterSet] ?? LANGUAGE_CODE_PAGES[main.readUInt16LE(6) & 0x3ff] ?? 1252
 }
 
@@ -190,20 +238,22 @@ export interface Piece {
 /** Piece table, [MS-DOC] 2.9.38 and 2.9.177. A damaged one gives the pieces up to there. */
 export function readPieces(table: Buffer, header: Header): Piece[] {
   const [offset, length] = header.clx
+  const number = (at: number, bytes: number): number =>
+    header.isMac ? table.readUIntBE(at, bytes) : table.readUIntLE(at, bytes)
   const lengthBytes = header.version < 6 ? 2 : 4
   const end = Math.min(offset + length, table.length)
   let at = offset
-  while (at + 5 <= end && table[at] === 1) at += 3 + table.readUInt16LE(at + 1)
+  while (at + 5 <= end && table[at] === 1) at += 3 + number(at + 1, 2)
   if (at + 5 > end || table[at] !== 2) return []
   const positions = at + 1 + lengthBytes
-  const size = Math.min(table.readUIntLE(at + 1, lengthBytes), end - positions)
+  const size = Math.min(number(at + 1, lengthBytes), end - positions)
   const count = Math.floor((size - 4) / 12)
   const descriptors = positions + 4 * (count + 1)
   const pieces: Piece[] = []
   for (let i = 0; i < count; i++) {
-    const start = table.readUInt32LE(positions + 4 * i)
-    const stop = table.readUInt32LE(positions + 4 * i + 4)
-    const place = table.readUInt32LE(descriptors + 8 * i + 2)
+    const start = number(positions + 4 * i, 4)
+    const stop = number(positions + 4 * i + 4, 4)
+    const place = number(descriptors + 8 * i + 2, 4)
     if (stop <= start) continue
     if (header.version < 97) pieces.push({ start, end: stop, at: place, isWide: header.isWide })
     else if (place & 0x40000000)

@@ -1,6 +1,6 @@
 /**
- * Word for Windows 1 to 2003 ([MS-DOC]; those before 97 by their shorter headers): body, notes, comments,
- * text boxes, headers and footers, each distinct header once.
+ * Word for Windows 1 to 2003, and 5 for the Macintosh ([MS-DOC]; those before 97 by their shorter headers):
+ * body, notes, comments, text boxes, headers and footers, each distinct header once; words of drawings.
  *
  * An own reader over ole/, because word-extractor 1.0.4 gives no link targets, knows nothing before Word 97,
  * does not see passwords and follows cyclic sector chains. The text is put together from the piece table, so
@@ -23,13 +23,13 @@ import { writeOleProperties } from './ole-properties.js'
 export const doc: Extractor = {
   name: 'doc',
   version: 4,
-  title: 'Word for Windows 1 to 2003 (doc, dot)',
+  title: 'Word for Windows 1 to 2003, for the Macintosh 5 (doc, dot)',
   types: ['application/msword'],
   extensions: ['doc', 'dot'],
   lane: 'text',
   async extract({ bytes }, sink, context) {
     const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-    // Word 1 and 2 write the stream alone
+    // Word 1 and 2, and on the Macintosh, write the stream alone
     if (!isOleFile(bytes)) return writeWord(file, file, readHeader(file), sink)
     let ole: OleFile
     try {

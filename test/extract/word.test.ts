@@ -38,6 +38,38 @@ test.each([
   ).toBe('Лодка\n')
 })
 
+test('Word 5 for the Macintosh is read by its pieces, in the code page of the Macintosh', async () => {
+  const file = Buffer.alloc(0x400)
+  file.writeUInt32BE(0xfe370023, 0)
+  file.writeUInt32BE(0x200, 0x14)
+  file.write('at eight.\rThe f\x90te begins Header\r', 0x200, 'latin1')
+  file.writeUInt32BE(26, 0x24)
+  file.writeUInt32BE(7, 0x2c)
+  const pieces = Buffer.alloc(3 + 16 + 24)
+  pieces[0] = 2
+  pieces.writeUInt16BE(40, 1)
+  const parts = [
+    [0, 0x20a],
+    [16, 0x200],
+    [26, 0x21a],
+    [33, 0],
+  ] as const
+  parts.forEach(([position, place], i) => {
+    pieces.writeUInt32BE(position, 3 + 4 * i)
+    if (i < 3) pieces.writeUInt32BE(place, 3 + 16 + 8 * i + 2)
+  })
+  const outcome = async (clx: Buffer): Promise<Outcome> => {
+    clx.copy(file, 0x300)
+    file.writeUInt32BE(0x300, 0xac)
+    file.writeUInt16BE(clx.length, 0xb0)
+    return read(file)
+  }
+  // modifiers stand before the pieces
+  expect(await outcome(Buffer.concat([Buffer.from([1, 0, 2, 9, 9]), pieces]))).toMatchObject({
+    pages: [{ text: 'The fête begins at eight.\nHeader\n' }],
+  })
+})
+
 test('what Word 2 marked as deleted is left out', async () => {
   const runs = [
     { bytes: latin('kept ') },
