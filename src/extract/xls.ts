@@ -139,8 +139,8 @@ class Workbook {
   #title = ''
   #row = -1
   #line = ''
-  /** A formula whose string stands in the next STRING record. */
-  #awaitsString = false
+  /** Format of a formula whose string stands in the next STRING record. */
+  #awaitsString: NumberFormat | undefined
   #margins = new Set<string>()
   #later: string[] = []
   #links: string[] = []
@@ -301,13 +301,14 @@ class Workbook {
         return this.#formula(body)
       case ID.string:
       case ID.oldString: {
-        if (!this.#awaitsString) return
-        this.#awaitsString = false
-        return this.#write(
+        const format = this.#awaitsString
+        if (!format) return
+        this.#awaitsString = undefined
+        const text =
           id === ID.oldString
             ? new Fields(parts, 1).bytes(body[0] ?? 0, this.#codePage)
-            : this.#text(parts, 0),
-        )
+            : this.#text(parts, 0)
+        return this.#write(format.displayText(text))
       }
       case ID.boolOrError:
         return this.#cell(body, boolOrError(body[6] ?? 0, body[7] ?? 0))
@@ -442,7 +443,7 @@ class Workbook {
     const kind = body[at] as number
     if (kind === 0) {
       this.#cell(body, '')
-      this.#awaitsString = true
+      this.#awaitsString = this.#formatOf(body)
     } else if (kind === 1 || kind === 2)
       this.#cell(body, boolOrError(body[at + 2] ?? 0, kind === 2 ? 1 : 0))
   }
@@ -500,7 +501,7 @@ class Workbook {
     const row = body.readUInt16LE(0)
     if (row !== this.#row) this.#endRow()
     this.#row = row
-    this.#awaitsString = false
+    this.#awaitsString = undefined
     this.#write(text)
   }
 

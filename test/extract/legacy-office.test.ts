@@ -74,6 +74,7 @@ test('strings go on in the next record, there with other flags; runs and phoneti
 
 test('numbers are shown as their format says, and as they are', async () => {
   const format = record(0x41e, u16(164), u16(8), [0], latin('#,##0.00'))
+  const berth = record(0x41e, u16(165), u16(9), [0], latin('"Berth "@'))
   const style = (id: number): Buffer => record(0xe0, u16(0), u16(id), Buffer.alloc(16))
   const cells = [
     record(0x203, u16(0), u16(0), u16(0), double(1234.5)),
@@ -83,10 +84,13 @@ test('numbers are shown as their format says, and as they are', async () => {
     record(0x06, u16(2), u16(0), u16(2), [0, 0, 0, 0, 0, 0, 255, 255], u16(0), u32(0), u16(0)),
     record(0x207, u16(5), [0], latin('made!')),
     record(0x205, u16(2), u16(1), u16(2), [1, 0]),
+    record(0x06, u16(3), u16(0), u16(3), [0, 0, 0, 0, 0, 0, 255, 255], u16(0), u32(0), u16(0)),
+    record(0x207, u16(7), [0], latin('North 7')),
+    record(0x204, u16(3), u16(1), u16(3), u16(1), [0], latin('8')),
   ]
-  expect((await text(book([format, style(164), style(14), style(0)], cells))).trim()).toMatch(
-    /^1,234\.50 1234\.5\t.*2019-03-05.*\n7\t1\.5\t9\nmade!\tTRUE$/,
-  )
+  expect(
+    (await text(book([format, berth, style(164), style(14), style(0), style(165)], cells))).trim(),
+  ).toMatch(/^1,234\.50 1234\.5\t.*2019-03-05.*\n7\t1\.5\t9\nmade!\tTRUE\nBerth North 7\tBerth 8$/)
 })
 
 test('an old workbook is read in its code page', async () => {
