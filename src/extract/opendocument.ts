@@ -12,7 +12,7 @@ import { Flow } from './office/flow.js'
 import { Inside, readPicturesInText } from './office/inside.js'
 import { ContentHandler, type OpenDocumentKind } from './office/opendocument-content.js'
 import { decryptMembers, ManifestHandler } from './office/opendocument-decrypt.js'
-import { MetaHandler, StylesHandler } from './office/opendocument-parts.js'
+import { mastersOf, MetaHandler, StylesHandler } from './office/opendocument-parts.js'
 import { OfficePackage, writeLink } from './office/package.js'
 import type { TextSink } from './sink.js'
 import { scanBytes, scanEntry, type XmlHandler } from './xml.js'
@@ -110,7 +110,11 @@ async function readPackage(source: Source, sink: TextSink, context: Context): Pr
   const meta = new MetaHandler()
   await scan('meta.xml', meta)
   const styles = new StylesHandler(kind)
-  await scan('styles.xml', styles)
+  const stylesBytes = await pack.bytes('styles.xml')
+  if (stylesBytes) {
+    const fault = scanBytes(mastersOf(stylesBytes), context.budget.limits.xmlDepth, styles)
+    pack.note(fault && `styles.xml: ${fault}`)
+  } else await scan('styles.xml', styles)
   if (kind !== 'text') meta.write(sink)
   for (const header of styles.headers) sink.line(header)
 
@@ -171,7 +175,11 @@ async function readFlat(source: Source, sink: TextSink, context: Context): Promi
   const meta = new MetaHandler()
   scanBytes(source.bytes, depthMax, meta)
   const styles = new StylesHandler(kind)
-  scanBytes(source.bytes, depthMax, styles)
+  scanBytes(
+    mastersOf(Buffer.from(source.bytes.buffer, source.bytes.byteOffset, source.bytes.byteLength)),
+    depthMax,
+    styles,
+  )
   if (kind !== 'text') meta.write(sink)
   for (const header of styles.headers) sink.line(header)
   const content = new ContentHandler(kind, new Flow(sink), sink, context, styles.masters)

@@ -36,7 +36,8 @@ export class MetaHandler implements XmlHandler {
     }
   }
 
-  close(name: string): void {
+  close(name: string, xml: XmlScanner): void {
+    if (name === 'meta') return xml.finish()
     if (name !== this.#open) return
     const value = this.#value.replace(/\s+/g, ' ').trim()
     const isOurs = name !== 'user-defined' || !isProgramProperty(this.#ownName, value)
@@ -72,6 +73,20 @@ const PAGE_FIELDS = new Set([
   'time',
   'file-name',
 ])
+
+/**
+ * The element `office:master-styles` alone: in front of it stand the styles, most of the part, of which nothing is
+ * read. All bytes where it is not found as plain ASCII, or has no end.
+ */
+export function mastersOf(bytes: Buffer): Buffer {
+  const first = bytes.indexOf(MASTERS)
+  const last = bytes.lastIndexOf(MASTERS)
+  const start = bytes.lastIndexOf('<', first)
+  const end = bytes.indexOf('>', last)
+  return first < last && start >= 0 && end >= 0 ? bytes.subarray(start, end + 1) : bytes
+}
+
+const MASTERS = ':master-styles'
 
 /**
  * Collects from `office:master-styles` the headers and footers of pages, each distinct text once, and what the

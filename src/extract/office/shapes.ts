@@ -141,9 +141,13 @@ export class ShapeHandler implements XmlHandler {
     }
   }
 
-  close(name: string): void {
+  close(name: string, xml: XmlScanner): void {
     const top = this.#open[this.#open.length - 1]
-    if (!top) return this.#alternates.close(name)
+    if (!top) {
+      // behind the shapes of a slide stand its animations, behind those of a master its styles
+      if (name === 'cSld') return xml.finish()
+      return this.#alternates.close(name)
+    }
     this.#equation?.close(name)
     switch (name) {
       case 'oMath': {
