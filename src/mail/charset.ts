@@ -26,6 +26,8 @@ export interface DecodeOptions {
 
 /** Bytes looked at for a declaration inside the markup. HTML asks for the first 1024; pages have it behind long scripts. */
 const MARKUP_HEAD = 64 * 1024
+/** Where nothing but a rare seven-bit encoding is looked for. */
+const MARKUP_START = 2048
 /** Bytes given to the detector; it is slow, and more does not make it surer. */
 const DETECT_BYTES = 64 * 1024
 
@@ -42,7 +44,7 @@ export function decodeText(bytes: Uint8Array, options: DecodeOptions = {}): Deco
   const declared = encodingNamed(options.declared ?? '')
   if (isAscii(buffer)) {
     // Seven-bit encodings with escapes are ASCII by their bytes, named or not.
-    const inside = options.markup ? declaredInMarkup(buffer) : undefined
+    const inside = options.markup ? declaredInMarkup(buffer, MARKUP_START) : undefined
     const shifted =
       [declared, inside].find((name) => name && SEVEN_BIT.has(name)) ?? escapedAs(buffer)
     const text = shifted && decodeAs(buffer, shifted)
@@ -66,7 +68,8 @@ export function decodeText(bytes: Uint8Array, options: DecodeOptions = {}): Deco
     if (!declared || declared === 'utf-8' || !MULTI_BYTE.has(declared) || buffer.length > 32)
       return { text: buffer.toString('utf8'), charset: 'utf-8' }
   }
-  for (const name of [declared, options.markup ? declaredInMarkup(buffer) : undefined]) {
+  for (const from of ['declared', 'markup'] as const) {
+    const name = from === 'declared' ? declared : options.markup && declaredInMarkup(buffer)
     if (!name || (WESTERN.has(name) && isOfAnotherScript(buffer, options.markup))) continue
     if (name === 'utf-8') {
       const text = buffer.toString('utf8')
@@ -300,8 +303,8 @@ function escapedAs(buffer: Buffer): string | undefined {
 }
 
 /** `<meta charset>`, `<meta http-equiv content="…charset=">`, `<?xml encoding>`, `@charset`. */
-function declaredInMarkup(buffer: Buffer): string | undefined {
-  const head = buffer.toString('latin1', 0, MARKUP_HEAD)
+function declaredInMarkup(buffer: Buffer, within = MARKUP_HEAD): string | undefined {
+  const head = buffer.toString('latin1', 0, within)
   const match =
     /<\?xml[^>]{0,200}?encoding\s*=\s*["']?([\w:.-]+)/i.exec(head) ??
     /<meta[^>]{0,500}?charset\s*=\s*["']?\s*([\w:.-]+)/i.exec(head) ??

@@ -13,7 +13,7 @@ export function wideEncoding(bytes: Uint8Array): WideEncoding | undefined {
   if (a === 0xfe && b === 0xff) return 'utf-16be'
   if (a === 0 && b === 0 && c === 0xfe && d === 0xff) return 'utf-32be'
   const length = Math.min(bytes.length, 4_096) & ~3
-  if (length < 4) return undefined
+  if (length < 4 || bytes.subarray(0, length).indexOf(0) < 0) return undefined
   const zeros = [0, 0, 0, 0]
   for (let i = 0; i < length; i++) if (bytes[i] === 0) zeros[i & 3] = (zeros[i & 3] as number) + 1
   const share = (nth: number): number => (4 * (zeros[nth] as number)) / length
