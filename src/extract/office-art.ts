@@ -78,6 +78,7 @@ const PROPERTIES = new Set([0xf00b, 0xf121, 0xf122])
 const WORD_ART = 0x00c0
 const DESCRIPTION = 0x0381
 const IS_COMPLEX = 0x8000
+const IS_PICTURE = 0x4000
 
 /** Of the shapes of a drawing, in its order: their WordArt, and the alternative texts that a person wrote. */
 export function shapeTexts(drawing: Buffer): string[] {
@@ -110,9 +111,16 @@ export function shapeTexts(drawing: Buffer): string[] {
 /** A shape's container, 2.2.14, as it begins wherever it stands. */
 const SHAPE = Buffer.from([0x0f, 0x00, 0x04, 0xf0])
 
+/** The properties looked for as they are written; streams of pictures alone hold none, and are long. */
+const NAMED = [WORD_ART, DESCRIPTION].flatMap((id) => [
+  uint16(id | IS_COMPLEX),
+  uint16(id | IS_COMPLEX | IS_PICTURE),
+])
+
 /** Texts of all shapes in a stream that holds other things too, as Word's do, each text once. */
 export function shapeTextsWithin(stream: Buffer): string[] {
   const found = new Set<string>()
+  if (!NAMED.some((id) => stream.includes(id))) return []
   for (let at = stream.indexOf(SHAPE); at >= 0 && at + 8 <= stream.length;) {
     const end = at + 8 + stream.readUInt32LE(at + 4)
     const isWhole = end <= stream.length
