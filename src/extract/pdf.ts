@@ -24,6 +24,7 @@ import {
   type PDFPageProxy,
 } from './pdf/engine.js'
 import { pageText } from './pdf/lines.js'
+import { namesHeld } from './pdf/names.js'
 import { picturesHeld, type PicturesHeld } from './pdf/pictures.js'
 import { readPixels } from './pdf/scan.js'
 import { xfaText } from './pdf/xfa.js'
@@ -45,7 +46,7 @@ export const pdf: Extractor = {
       context.settings.passwords,
       context.budget.msLeft,
       purpose,
-      (opened) => readDocument(opened, pictures, sink, context),
+      (opened) => readDocument(opened, pictures, namesHeld(source.bytes), sink, context),
     )
   },
 }
@@ -53,12 +54,15 @@ export const pdf: Extractor = {
 /** A page tree that states more pages than it has is left after so many failures in a row. */
 const FAILURES_MAX = 30
 
+const NO_PAGES: ReadonlySet<number> = new Set()
+
 /** What pdf.js says when its table of objects leads to something else. */
 const WRONG_TABLE = /XRef entry/
 
 async function readDocument(
   { document, cuts, rebuilt, damage }: OpenDocument,
   { any: hasPictures, pixelsMax }: PicturesHeld,
+  holds: (name: string) => boolean,
   sink: TextSink,
   context: Context,
 ): Promise<Facts> {
@@ -77,8 +81,8 @@ async function readDocument(
   }
 
   let engine: string | undefined
-  await attempt('properties', () => readProperties(document, sink))
-  const annotated = await pagesToAsk(document, budget.msLeft)
+  if (holds('/Info')) await attempt('properties', () => readProperties(document, sink))
+  const annotated = holds('/Annots') ? await pagesToAsk(document, budget.msLeft) : NO_PAGES
   for (let number = 1, failed = 0; number <= document.numPages && failed < FAILURES_MAX; number++) {
     const cutBefore = cuts()
     const isRead = await attempt(`page ${number}`, async () => {
@@ -103,8 +107,9 @@ async function readDocument(
     failed = isRead ? 0 : failed + 1
     if (isRead && cuts() > cutBefore) failures.push(`all that page ${number} draws`)
   }
-  await attempt('bookmarks', () => readBookmarks(document, sink))
-  await attempt('attachments', () => readAttachments(document, sink, context))
+  if (holds('/Outlines')) await attempt('bookmarks', () => readBookmarks(document, sink))
+  if (holds('/EmbeddedFiles'))
+    await attempt('attachments', () => readAttachments(document, sink, context))
   // The pictures beside good text are found and judged by the OCR lane; decoding them would cost the text lane its speed.
   if (hasPictures && !mayOcr(context) && budget.pagesToOcr === 0) budget.leaveForOcr()
 
