@@ -52,7 +52,7 @@ export function readRuns(
       to,
       isDeleted,
       font: isOther ? written : undefined,
-      symbol: symbol && (symbolCharacter(fonts[symbol.font]?.name ?? '', symbol.code) || ' '),
+      symbol: symbol && symbolCharacter(fonts[symbol.font]?.name ?? '', symbol.code),
     })
   }
   for (const page of formattedPages(main, table, header)) {

@@ -12,15 +12,15 @@ export function symbolLetter(place: number): string | undefined {
 }
 
 /** @param code place in the font, with or without the 0xF000 that Word adds
- *  @returns the character, or '' for a pictogram */
+ *  @returns the character, or a space for a pictogram or a sign that is no letter, so that the words around it stay apart */
 export function symbolCharacter(font: string, code: number): string {
-  if (!Number.isInteger(code) || code <= 0x20 || code > 0xffff) return ''
+  if (!Number.isInteger(code) || code <= 0x20 || code > 0xffff) return ' '
   const isPrivate = code >= 0xe000 && code <= 0xf8ff
   const place = isPrivate ? code & 0xff : code
   if (/^symbol$/i.test(font)) {
     const isDigit = place >= 0x30 && place <= 0x39
-    return symbolLetter(place) ?? (isDigit ? String.fromCharCode(place) : '')
+    return symbolLetter(place) ?? (isDigit ? String.fromCharCode(place) : ' ')
   }
-  if (isPrivate || /wingdings|webdings/i.test(font)) return ''
-  return code >= 0xd800 && code <= 0xdfff ? '' : String.fromCharCode(code)
+  if (isPrivate || /wingdings|webdings/i.test(font)) return ' '
+  return code >= 0xd800 && code <= 0xdfff ? ' ' : String.fromCharCode(code)
 }
