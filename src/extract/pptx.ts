@@ -16,7 +16,7 @@ import { scanEntry, type XmlHandler, type XmlScanner } from './xml.js'
 
 export const pptx: Extractor = {
   name: 'pptx',
-  version: 5,
+  version: 6,
   title: 'PowerPoint (pptx, pptm, ppsx, ppsm, potx, potm)',
   types: [
     'application/vnd.openxmlformats-officedocument.presentationml.presentation',

@@ -12,6 +12,8 @@ import { pictureSize } from './picture-size.js'
 
 /** Bytes looked at for a picture's header; JPEG may carry metadata before it. */
 const HEAD_BYTES = 64 * 1024
+/** LibreOffice and Office for the Mac put pages of PDF where pictures stand; their text is text. */
+const PAGES = /\.pdf$/i
 const READABLE_PICTURES = /\.(?:png|jpe?g|jfif|gif|bmp|dib|webp|tiff?)$/i
 
 /** Collects what parts refer to, each member once, and reads it when the document's own text is done. */
@@ -38,19 +40,15 @@ export class Inside {
   /** Notes the pictures and embedded documents a part refers to. */
   collect(relationships: Relationships): void {
     for (const { type, target, isExternal } of relationships.all) {
-      if (isExternal || this.#seen.has(target)) continue
-      if (type === 'image') {
-        this.#seen.add(target)
-        this.#pictures.push(target)
-      } else if (type === 'package' || type === 'oleObject') {
-        this.#seen.add(target)
-        this.#documents.push(target)
-      }
+      if (isExternal) continue
+      if (type === 'image') this.collectPicture(target)
+      else if (type === 'package' || type === 'oleObject') this.collectDocument(target)
     }
   }
 
   /** Notes a picture by its member name. */
   collectPicture(member: string): void {
+    if (PAGES.test(member)) return this.collectDocument(member)
     if (this.#seen.has(member)) return
     this.#seen.add(member)
     this.#pictures.push(member)
