@@ -26,8 +26,10 @@ const ROOTS_MAX = 20
  */
 export function lastRevision(copy: Uint8Array): Uint8Array {
   const file = Buffer.from(copy.buffer, copy.byteOffset, copy.byteLength)
+  const found = trailersOf(file)
+  if (found.length < 2 && isSound(file)) return copy // before anything is looked for in all of a large file
   const isEncrypted = file.includes('/Encrypt')
-  const trailers = isEncrypted ? [] : trailersOf(file)
+  const trailers = isEncrypted ? [] : found
   const last = trailers.length > 1 ? lastWithRoot(file, trailers) : trailers[0]
   for (const trailer of trailers) if (trailer !== last) takeId(file, trailer)
   if (isSound(file)) return copy
