@@ -54,6 +54,8 @@ export const pdf: Extractor = {
 /** A page tree that states more pages than it has is left after so many failures in a row. */
 const FAILURES_MAX = 30
 
+/** Without links so many pages are asked one by one: to ask for all first would read their fields twice. */
+const FEW_PAGES = 10
 const NO_PAGES: ReadonlySet<number> = new Set()
 
 /** What pdf.js says when its table of objects leads to something else. */
@@ -81,8 +83,14 @@ async function readDocument(
   }
 
   let engine: string | undefined
-  if (holds('/Info')) await attempt('properties', () => readProperties(document, sink))
-  const annotated = holds('/Annots') ? await pagesToAsk(document, budget.msLeft) : NO_PAGES
+  if (holds('/Info') && PROPERTIES.some((name) => holds(`/${name}`)))
+    await attempt('properties', () => readProperties(document, sink))
+  const isAskedAnyhow = document.numPages <= FEW_PAGES && !holds('/Link')
+  const annotated = !holds('/Annots')
+    ? NO_PAGES
+    : isAskedAnyhow
+      ? undefined
+      : await pagesToAsk(document, budget.msLeft)
   for (let number = 1, failed = 0; number <= document.numPages && failed < FAILURES_MAX; number++) {
     const cutBefore = cuts()
     const isRead = await attempt(`page ${number}`, async () => {
@@ -129,9 +137,11 @@ async function readDocument(
   }
 }
 
+const PROPERTIES = ['Title', 'Subject', 'Keywords']
+
 async function readProperties(document: PDFDocumentProxy, sink: TextSink): Promise<void> {
   const { info } = (await document.getMetadata()) as unknown as { info: Record<string, unknown> }
-  for (const key of ['Title', 'Subject', 'Keywords']) {
+  for (const key of PROPERTIES) {
     const value = info[key]
     if (typeof value !== 'string' || value.trim() === '' || isGivenByProgram(value.trim())) continue
     sink.line(value.trim())
