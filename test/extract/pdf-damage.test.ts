@@ -392,3 +392,18 @@ describe('places', () => {
     expect(width * height).toBeGreaterThan(DEFAULT_LIMITS.ocrPixels / 4)
   }, 120_000)
 })
+
+// Each was minutes of work, or more arguments or calls than there may be, in a careless mending.
+test.each([
+  ['a catalog named a million times', `1 0 obj<</Type/Page>>${'/Root 1 0 R'.repeat(1e6)}`],
+  ['objects that never end', '1 0 obj\n'.repeat(1e6)],
+  [
+    'a page tree that goes down without end',
+    Array.from(
+      { length: 2e5 },
+      (_, n) => `${n + 1} 0 obj<</Type/Catalog/Pages ${n + 2} 0 R/Kids[${n + 2} 0 R]>>endobj `,
+    ).join(''),
+  ],
+])('%s is given up', async (_, body) => {
+  expect(await read(bytesOf(`%PDF-1.4\n${body}`))).toMatchObject({ state: 'damaged' })
+})

@@ -15,6 +15,11 @@ interface Found {
 /** Bytes inflated from streams of objects: of one, and in all. */
 const STREAM_BYTES_MAX = 16_000_000
 const STREAMS_BYTES_MAX = 100_000_000
+/** Objects looked at, and how deep a tree of pages is followed. */
+const OBJECTS_MAX = 500_000
+const DEPTH_MAX = 100
+/** Catalogs that trailers name, the last ones. */
+const ROOTS_MAX = 20
 
 /** @returns undefined when the file holds no page */
 export function mended(bytes: Uint8Array): Uint8Array | undefined {
@@ -30,7 +35,8 @@ export function mended(bytes: Uint8Array): Uint8Array | undefined {
   const pages = pagesOf(objects, catalog)
   if (pages.length === 0) return undefined
 
-  const last = Math.max(...objects.keys())
+  let last = 0
+  for (const number of objects.keys()) last = Math.max(last, number)
   const [tree, root] = [last + 1, last + 2]
   objects.set(tree, {
     generation: '0',
@@ -59,17 +65,20 @@ const lastOf = (text: string, pattern: RegExp): string | undefined =>
 /** All objects by number, the last of each; every stream closed. */
 function objectsIn(text: string): Map<number, Found> {
   const objects = new Map<number, Found>()
-  const starts = [...text.matchAll(/(?<!\d)(\d{1,9})\s+(\d{1,5})\s+obj\b/g)]
-  for (const [i, start] of starts.entries()) {
-    const from = start.index + start[0].length
-    const next = starts[i + 1]?.index ?? text.length
-    const end = text.lastIndexOf('endobj', next)
-    let body = text.slice(from, end > from ? end : next)
+  const head = /(?<!\d)(\d{1,9})\s{1,9}(\d{1,5})\s{1,9}obj\b/g
+  let start = head.exec(text)
+  for (let n = 0; start && n < OBJECTS_MAX; n++) {
+    const next = head.exec(text)
+    const between = text.slice(start.index + start[0].length, next?.index)
+    const end = between.lastIndexOf('endobj')
+    let body = end === -1 ? between : between.slice(0, end)
     const stream = /\bstream\r?\n/.exec(body)
     if (stream && !body.includes('endstream', stream.index + 6)) body += '\nendstream'
-    if (/\/Type\s*\/XRef\b/.test(dictionary({ body }))) continue
-    objects.delete(Number(start[1])) // its place is the last one's
-    objects.set(Number(start[1]), { generation: start[2]!, body })
+    if (!/\/Type\s*\/XRef\b/.test(dictionary({ body }))) {
+      objects.delete(Number(start[1])) // its place is the last one's
+      objects.set(Number(start[1]), { generation: start[2]!, body })
+    }
+    start = next
   }
   return objects
 }
@@ -112,8 +121,11 @@ function unpackStreams(objects: Map<number, Found>): void {
 
 /** The catalog that a trailer names, or the last there is. */
 function catalogOf(text: string, objects: ReadonlyMap<number, Found>): Found | undefined {
-  const named = [...text.matchAll(/\/Root\s+(\d+)\s+\d+\s+R/g)]
-    .map(([, number]) => objects.get(Number(number)))
+  const roots = [...text.matchAll(/\/Root\s+(\d+)\s+\d+\s+R/g)].map(([, number]) => Number(number))
+  const named = [...new Set(roots.reverse())]
+    .slice(0, ROOTS_MAX)
+    .reverse()
+    .map((number) => objects.get(number))
     .findLast((found) => found !== undefined && dictionary(found).includes('/Pages'))
   return (
     named ??
@@ -126,18 +138,22 @@ function pagesOf(objects: ReadonlyMap<number, Found>, catalog: Found | undefined
   const seen = new Set<number>()
   const pages: number[] = []
   let isWhole = true
-  const walk = (number: number): void => {
-    if (seen.has(number)) return
+  const walk = (number: number, depth: number): void => {
+    if (seen.has(number) || depth > DEPTH_MAX) return
     seen.add(number)
     const found = objects.get(number)
     const about = found && dictionary(found)
-    const kids = about && /\/Kids\s*\[([^\]]*)\]/.exec(about)?.[1]
-    if (kids !== undefined)
-      for (const [, kid] of kids.matchAll(/(\d+)\s+\d+\s+R/g)) walk(Number(kid))
+    const kids = about?.indexOf('/Kids') ?? -1
+    if (kids !== -1)
+      for (const [, kid] of about!
+        .slice(kids)
+        .split(']', 1)[0]!
+        .matchAll(/(\d{1,9})\s{1,9}\d{1,5}\s{1,9}R/g))
+        walk(Number(kid), depth + 1)
     else if (about && isPage(about)) pages.push(number)
     else isWhole = false
   }
-  walk(Number(catalog && /\/Pages\s+(\d+)\s+\d+\s+R/.exec(dictionary(catalog))?.[1]))
+  walk(Number(catalog && /\/Pages\s+(\d+)\s+\d+\s+R/.exec(dictionary(catalog))?.[1]), 0)
   if (!isWhole)
     for (const [number, found] of objects)
       if (!seen.has(number) && isPage(dictionary(found))) pages.push(number)
