@@ -354,14 +354,14 @@ const NON_LATIN = new Set([
  * one of mostly high bytes is not, and only there the detector's word counts for other scripts.
  */
 function detect(buffer: Buffer, markup = false): string {
-  let sample = sampleOf(buffer, markup)
+  const sample = sampleOf(buffer, markup)
   const { high, share } = highBytes(sample)
   if (isThai(sample)) return 'windows-874'
-  // The detector judges by frequency, so a few words are repeated to be heard at all.
-  if (sample.length < 64) sample = Buffer.concat([sample, SPACE, sample, SPACE, sample])
+  // The detector judges by frequency, so a few words are repeated to be heard at all. So does one odd sign count in them.
+  const heard = sample.length < 64 ? Buffer.concat([sample, SPACE, sample, SPACE, sample]) : sample
   // In a word or two (Grüße) the accents weigh more; Asian and Cyrillic words have hardly another letter.
   const isWestern = share < 0.25 || (high < 8 && share < 0.6)
-  for (const { name, confidence } of chardet.analyse(sample)) {
+  for (const { name, confidence } of chardet.analyse(heard)) {
     const encoding = encodingNamed(name)
     if (!encoding || encoding === 'utf-8' || WIDE.has(encoding) || SEVEN_BIT.has(encoding)) continue
     if (isWestern) {
@@ -376,10 +376,10 @@ function detect(buffer: Buffer, markup = false): string {
     // Any bytes above 0xa0 are half-width kana to Shift_JIS; hardly anybody writes those.
     if (encoding === 'shift_jis' && halfWidthShare(text) > 0.5) continue
     if (CYRILLIC.includes(encoding)) return cyrillic(sample).name
-    return encoding === 'windows-1252' ? likeliestLatin(sample) : encoding
+    return encoding === 'windows-1252' ? likeliestLatin(heard) : encoding
   }
   if (!isWestern && cyrillic(sample).score > 0.35 * high) return cyrillic(sample).name
-  return likeliestLatin(sample)
+  return likeliestLatin(heard)
 }
 
 /** Bytes beyond ASCII, and their share among these and the ASCII letters. */
@@ -421,9 +421,12 @@ function isTurkish(encoding: string, confidence: number, sample: Buffer): boolea
   return sample.includes(0xfd) && sample.includes(0xfe) && !sample.includes(0xe6)
 }
 
-/** Signs inside words, capitals behind small letters where one is beyond ASCII, and what is no character. */
+/**
+ * Signs inside words, capitals behind small letters where one is beyond ASCII, and what is no character. The sign of
+ * micro is a letter to Unicode, and stands before the capitals of units.
+ */
 const ODD_IN_WORDS =
-  /(?<=\p{L})(?![\x00-\x7f’‘´·–—…“”„«»°])[^\p{L}\p{M}\s](?=\p{L})|[\x80-\x9fƒ\ufffd]|\p{Ll}(?![A-Z])\p{Lu}|\p{Lu}(?![A-Z])\p{Lu}\p{Ll}|(?![a-z])\p{Ll}\p{Lu}/gu
+  /(?<=\p{L})(?![\x00-\x7f’‘´·×®–—…“”„«»°])[^\p{L}\p{M}\s](?=\p{L})|[\x80-\x9f\ufffd]|ƒ(?=\p{L})|(?<=\p{L})ƒ|\p{Ll}(?![A-Z])\p{Lu}|\p{Lu}(?![A-Z])\p{Lu}\p{Ll}|(?![a-zµ])\p{Ll}\p{Lu}/gu
 const LATIN = ['windows-1252', 'windows-1250', 'iso-8859-2', 'cp850', 'macintosh']
 
 /**

@@ -160,6 +160,21 @@ test('a text called Western that is of another script by its bytes is not believ
   expect(decodeText(Buffer.from(french, 'latin1'), { declared: 'iso-8859-1' }).text).toBe(french)
 })
 
+test.each([
+  [
+    'names and a line',
+    'José Ñúñez',
+    '“smart quotes” – it’s £5',
+    'Straße 12',
+    'MÜLLER STRASSE ÜBER ÖL',
+  ],
+  ['signs between letters', 'B×H×T', 'Windows®XP', '0,2 W/m²K', '10 µA, 5 µF', 'x² + y³ = ƒ(x)'],
+  ['hardly another letter', 'ÅÄÖ åäö', 'ÄÖÜ äöüß', 'ßßßß øøø æææ'],
+])('short Western texts stay Western: %s', (_, ...texts) => {
+  for (const text of texts)
+    expect(decodeText(iconv.encode(text, 'windows-1252')).text, text).toBe(text)
+})
+
 test('a few accented letters are Western', () => {
   expect(decodeText(Buffer.from('caf\xe9', 'latin1')).text).toBe('café')
   expect(decodeText(Buffer.from('M\xfcller', 'latin1')).text).toBe('Müller')
