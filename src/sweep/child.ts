@@ -6,6 +6,7 @@
 import { constants, setPriority } from 'node:os'
 import type { Settings } from '../part/options.js'
 import { PipelineError } from '../part/errors.js'
+import { heldBytes } from '../workers/memory.js'
 import { Sweeper } from './sweep.js'
 import type { Place } from './place.js'
 import type { FromChild, ToChild } from './process.js'
@@ -72,7 +73,7 @@ function leave(): never {
 function watchMemory(memoryBytesMax: number): void {
   let times = 0
   setInterval(() => {
-    times = process.memoryUsage.rss() > memoryBytesMax * WATCH.share ? times + 1 : 0
+    times = heldBytes() > memoryBytesMax * WATCH.share ? times + 1 : 0
     if (times >= WATCH.times) leave()
   }, WATCH.everyMs).unref()
 }

@@ -211,6 +211,12 @@ export class Reading {
 
   #settle(content: ClaimedContent, answer: Answer, lane: Lane): void {
     if ('threw' in answer) {
+      if (/^E[MN]FILE$/.test(answer.code ?? '')) {
+        // No document's fault, and the next would fare no better: the sweep says so, and all are as they were.
+        this.#failure ??= new Error(`${answer.threw}: let a process open more files (ulimit -n)`)
+        this.#giveBack(content, lane)
+        return
+      }
       this.#fault(content, { kind: 'died', detail: answer.threw }, lane)
       return
     }

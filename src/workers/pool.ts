@@ -9,7 +9,6 @@
  *
  * Not responsible for: attempts, states, what is read next (sweep/).
  */
-import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { MessageChannel, receiveMessageOnPort, type MessagePort } from 'node:worker_threads'
 import { Piscina } from 'piscina'
@@ -19,6 +18,7 @@ import { DEFAULT_MEMORY_BYTES_MAX } from '../part/options.js'
 import type { ReadSettings } from '../part/settings.js'
 import { builtFile } from './forked.js'
 import { forgetJournal } from './journal.js'
+import { heldBytes, residentBytes } from './memory.js'
 import { runQuarantined } from './quarantine.js'
 import {
   FIRST_ITEM,
@@ -188,7 +188,7 @@ export class WorkerPool {
     const { slot } = free
     // Measured: 61 hostile mails left 700 MB in a process whose threads were all replaced (freed memory that
     // the allocator keeps), and every later attachment was ended at the mark for it.
-    const held = process.memoryUsage.rss()
+    const held = heldBytes()
     if (isolated || free.isElsewhere || held > this.#memoryBytesMax * WALLS.crowdedShare) {
       try {
         return await this.#runElsewhere(slot, task, onAnswer, isolated, signal)
@@ -205,7 +205,7 @@ export class WorkerPool {
       progress: new Int32Array(progress),
       stage: NOT_BEGUN,
       stageBegan: performance.now(),
-      stageRss: process.memoryUsage.rss(),
+      stageRss: heldBytes(),
       end: new AbortController(),
       onReply: (reply) => {
         if (running.thrown) return
@@ -383,7 +383,7 @@ export class WorkerPool {
   }
 
   #isFull(): boolean {
-    const rss = process.memoryUsage.rss()
+    const rss = heldBytes()
     return (
       rss > this.#memoryBytesMax * WALLS.feedShare ||
       rss + this.#besideBytes() > this.#memoryBytesMax * WALLS.endShare
@@ -399,7 +399,7 @@ export class WorkerPool {
 
   /** Bytes that one more process may hold beside this one. */
   #bytesLeft(): number {
-    const held = process.memoryUsage.rss() + this.#besideBytes()
+    const held = heldBytes() + this.#besideBytes()
     return Math.floor(this.#memoryBytesMax * WALLS.togetherShare - held)
   }
 
@@ -461,7 +461,7 @@ export class WorkerPool {
   /** The clock's work: collects answers, measures items, guards memory. */
   #look(): void {
     const now = performance.now()
-    const rss = process.memoryUsage.rss()
+    const rss = heldBytes()
     for (const slot of this.#slots) {
       const { running } = slot
       if (!running || running.fault) continue
@@ -519,17 +519,6 @@ function stageMs(task: Task, stage: number, limits: Limits): number {
   if (stage === PREPARING || task.kind === 'parse') return limits.parseTimeoutMs
   const oneMs = task.lane === 'ocr' ? limits.documentTimeoutMs : limits.textTimeoutMs
   return task.kind === 'refold' ? oneMs * Math.max(1, task.hashes.length) : oneMs
-}
-
-/** Resident bytes of another process; undefined where /proc is missing, or when it has gone. */
-function residentBytes(pid: number | undefined): number | undefined {
-  if (pid === undefined) return undefined
-  try {
-    const held = /^VmRSS:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))
-    return Number(held?.[1] ?? 0) * 1024
-  } catch {
-    return undefined
-  }
 }
 
 /** Ends the process that recognises a page for a thread which is ended. */

@@ -27,6 +27,7 @@ import {
 } from './messages.js'
 import { packPages } from '../fold/texts.js'
 import { Journal } from './journal.js'
+import { heldByThread } from './memory.js'
 import { parseMessageAt, partsOf, refoldMessageAt, type DuePart } from './parse.js'
 import type { UnreadMessage } from './parsed.js'
 
@@ -151,8 +152,7 @@ export default async function perform({ task, port, progress }: Errand): Promise
   await new Promise((resolve) => setImmediate(resolve))
   journal?.end()
   port.close()
-  const { heapUsed, external } = process.memoryUsage()
-  return { heldBytes: heapUsed + external, ...(suspect !== undefined && { suspect }) }
+  return { heldBytes: heldByThread(), ...(suspect !== undefined && { suspect }) }
 }
 
 function threw(item: number, error: unknown): Reply {
@@ -160,9 +160,15 @@ function threw(item: number, error: unknown): Reply {
   return { item, threw: said(error), ...(typeof code === 'string' && { code }) }
 }
 
+/** A module that could not be loaded stays so in this thread: the next task is to have another. */
+function halfLoaded(error: unknown): never {
+  suspect = said(error)
+  throw error
+}
+
 async function read(document: Document, lane: Lane): Promise<ReadResult> {
   // Threads that parse mail start without it.
-  const { readDocument } = await import('../extract/read.js')
+  const { readDocument } = await import('../extract/read.js').catch(halfLoaded)
   return readDocument(document, settings, lane, faults?.extractorFor(document))
 }
 
