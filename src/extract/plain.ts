@@ -38,25 +38,35 @@ function withoutEscapes(text: string): string {
   return text.includes('\x1b') ? text.replace(/\x1b\[[0-9;?]*[ -/]*[@-~]/g, '') : text
 }
 
+/** Of a value that is looked at; a longer one stays as it is written. */
 const JSON_CHARS = 8_000_000
 const ESCAPED: Record<string, string> = { n: '\n', r: '\n', t: '\t', b: '', f: '\n' }
 
-/** JSON with the escapes of its strings undone: programs write `Gr\u00fc\u00dfe` there. What is no JSON stays. */
+/**
+ * JSON with the escapes of its strings undone: programs write `Gr\u00fc\u00dfe` there. The whole of it, or each line
+ * that is a value of its own; what is no JSON stays.
+ */
 function asWritten(text: string): string {
-  if (!text.includes('\\') || !isJson(text)) return text
-  return text.replace(/\\(?:u([0-9a-f]{4})|(.))/gi, (_, code: string | undefined, mark: string) =>
+  if (!text.includes('\\')) return text
+  if (isJson(text)) return withoutJsonEscapes(text)
+  const lines = text.split('\n')
+  return lines
+    .map((line) => (line.includes('\\') && isJson(line) ? withoutJsonEscapes(line) : line))
+    .join('\n')
+}
+
+function withoutJsonEscapes(json: string): string {
+  return json.replace(/\\(?:u([0-9a-f]{4})|(.))/gi, (_, code: string | undefined, mark: string) =>
     code ? String.fromCharCode(Number.parseInt(code, 16)) : (ESCAPED[mark] ?? mark),
   )
 }
 
-/** The whole of it, or its first line where each line is a value of its own. */
 function isJson(text: string): boolean {
-  const line = /^\s*(\S.*)/.exec(text.slice(0, JSON_CHARS))?.[1] ?? ''
-  return [text.length <= JSON_CHARS ? text : '', line].some((one) => {
-    try {
-      return one !== '' && typeof JSON.parse(one) === 'object'
-    } catch {
-      return false
-    }
-  })
+  if (text.length > JSON_CHARS || !/^\s*[[{]/.test(text)) return false
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
 }

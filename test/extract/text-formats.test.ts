@@ -100,6 +100,13 @@ test('XML gives its text and the values of attributes, however broken', async ()
   expect(await text(order)).toBe('A-7\nPens & ink\nCafé\n')
 })
 
+test('escapes of JSON are undone in the lines that are values, not in what follows them', async () => {
+  const lines = ['{"a":"Gr\\u00fc\\u00dfe"}', '[1]', 'C:\\new\\u00fcber', '{"cut": "\\u00fc']
+  expect(await text(lines.join('\n'), 'a.json')).toBe(
+    ['{"a":"Grüße"}', ...lines.slice(1)].join('\n'),
+  )
+})
+
 test('entities of a DTD are not expanded', async () => {
   const bomb = `<?xml version="1.0"?><!DOCTYPE o [<!ENTITY a "ha"><!ENTITY b "&a;&a;"><!ENTITY f SYSTEM "file:///etc/passwd">]><o>&b;&f;x</o>`
   expect(await text(bomb)).not.toMatch(/haha|root:/)
