@@ -4,7 +4,7 @@
  * structure instead of them.
  */
 import { isDoubleByte } from '../mail/codepage.js'
-import { codePageOfName, FONT_CODE_PAGES } from './font-charset.js'
+import { codePageOfName, FONT_CODE_PAGES, type Font } from './font-charset.js'
 import { symbolCharacter } from './office/symbols.js'
 import type { Header } from './doc-header.js'
 
@@ -16,13 +16,6 @@ export interface Run {
   font?: Font | undefined
   /** What a placeholder in the run shows. */
   symbol?: string | undefined
-}
-
-export interface Font {
-  /** -1 for the document's own. */
-  codePage: number
-  isSymbol: boolean
-  name: string
 }
 
 interface Properties {

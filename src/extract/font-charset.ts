@@ -1,6 +1,14 @@
 /** What the fonts of RTF and Word say about the bytes written in them: code pages, and letters of the Symbol font. */
 import { symbolLetter } from './office/symbols.js'
 
+/** A font as a document names it. */
+export interface Font {
+  /** -1 for the document's own. */
+  codePage: number
+  isSymbol: boolean
+  name: string
+}
+
 /** Character sets of Windows fonts (LOGFONT, `\fcharset`) and their code pages; 0 and 1 mean the document's own. */
 export const FONT_CODE_PAGES: Record<number, number> = {
   77: 10000,

@@ -149,6 +149,7 @@ async function openMember(parts: readonly Uint8Array[]): Promise<Opened | undefi
 /** Compression methods of zip that this reader adds: bzip2, LZMA, xz and PPMd (APPNOTE 4.4.5). */
 const ZIP_METHODS = new Set([12, 14, 95, 98])
 
+/** True for a member that `unpackZipped` inflates. */
 export function unpacks({ method, crc, encrypted }: ZipEntry): boolean {
   return !encrypted && crc !== undefined && ZIP_METHODS.has(method)
 }

@@ -71,6 +71,7 @@ export function writeMessage(message: Message, sink: TextSink): void {
   sink.line(message.body)
 }
 
+/** What was not read of a message, as a fact of its reading. */
 export function factsOf(losses: readonly string[]): Facts {
   return losses.length > 0 ? { partial: losses.join(', ') } : {}
 }

@@ -21,12 +21,14 @@ export const KNOWN_STARRED = new Set(
 )
 /** Groups whose text stands apart from the paragraph around it. */
 export const ASIDE = new Set(['footnote', 'annotation', 'shptxt', 'dptxbxtext'])
+/** Groups of headers and footers, each of which is read once. */
 export const HEADERS = new Set(
   'header headerl headerr headerf footer footerl footerr footerf'.split(' '),
 )
 /** Parts of `\info` that are read. */
 export const PROPERTIES = new Set(['title', 'subject', 'author', 'keywords', 'doccomm', 'category'])
 
+/** Words that stand for a character. */
 export const CHARACTERS = new Map(
   Object.entries({
     tab: '\t',
@@ -46,6 +48,7 @@ export const CHARACTERS = new Map(
     zwnj: '\u200c',
   }),
 )
+/** Words that end a line. */
 export const LINES = new Set([
   'par',
   'line',

@@ -12,7 +12,7 @@ import type { TextSink } from './sink.js'
 import { decodeCodePage, isDoubleByte } from '../mail/codepage.js'
 import { alternativeText } from './office/drawing.js'
 import { shownByInstruction } from './office/field.js'
-import { FONT_CODE_PAGES, codePageOfName, textOfSymbolByte } from './font-charset.js'
+import { FONT_CODE_PAGES, codePageOfName, textOfSymbolByte, type Font } from './font-charset.js'
 import {
   ASIDE,
   CHARACTERS,
@@ -60,12 +60,6 @@ const RUN_BYTES = 32_768
 const PARAGRAPH_CHARS = 100_000
 /** Embedded objects and pictures kept for reading. */
 const OBJECTS_MAX = 50
-
-interface Font {
-  codePage: number
-  isSymbol: boolean
-  name: string
-}
 
 /** A font being defined: groups inside of its own (`depth`) hold other names. */
 const NO_FONT = { id: -1, depth: 0, codePage: -1, isSymbol: false, name: '' }
