@@ -18,7 +18,7 @@ import { XmlScanner, type XmlHandler } from './xml.js'
 
 export const excelXml: Extractor = {
   name: 'excel-xml',
-  version: 1,
+  version: 2,
   title: 'Excel 2003 XML',
   types: ['application/vnd.ms-spreadsheetml+xml'],
   extensions: ['xml'],

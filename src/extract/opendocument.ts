@@ -30,7 +30,7 @@ const FORERUNNERS: Record<string, OpenDocumentKind> = {
 
 export const opendocument: Extractor = {
   name: 'opendocument',
-  version: 6,
+  version: 7,
   title: 'OpenDocument (odt, ods, odp, odg, their templates and flat forms), OpenOffice.org 1',
   types: [
     ...KINDS.flatMap((kind) => [

@@ -24,7 +24,7 @@ import type { TextSink } from './sink.js'
 
 export const xls: Extractor = {
   name: 'xls',
-  version: 3,
+  version: 4,
   title: 'Excel 2 to 2003 (xls, xlt)',
   types: ['application/vnd.ms-excel'],
   extensions: ['xls', 'xlt'],

@@ -33,7 +33,7 @@ import { scanEntry, type XmlScanner } from './xml.js'
 
 export const xlsx: Extractor = {
   name: 'xlsx',
-  version: 5,
+  version: 6,
   title: 'Excel (xlsx, xlsm, xlsb, xltx, xltm, xlam)',
   types: [
     'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',

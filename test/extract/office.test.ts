@@ -2,6 +2,7 @@
 import { deflateSync, crc32 } from 'node:zlib'
 import { afterAll, describe, expect, test } from 'vitest'
 import { alternativeText } from '../../src/extract/office/drawing.js'
+import { marginText } from '../../src/extract/office/page-margin.js'
 import { closeOcr } from '../../src/extract/ocr/engine.js'
 import { readDocument } from '../../src/extract/read.js'
 import { DEFAULT_LIMITS, type Limits } from '../../src/part/limits.js'
@@ -415,4 +416,30 @@ describe('pictures', () => {
 test('a description of a million blanks and points costs what its length costs', () => {
   expect(alternativeText(`a boat${'. '.repeat(500_000)}by night`)?.slice(0, 8)).toBe('a boat. ')
   expect(alternativeText('A logo.\n\nDescription automatically generated')).toBe('A logo')
+})
+
+test('a header of a sheet is text in every alphabet, the number of its page with its words is none', async () => {
+  const header = (text: string): Uint8Array =>
+    Buffer.from(
+      '<office:document xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0" xmlns:style="urn:oasis:names:tc:opendocument:xmlns:style:1.0" office:mimetype="application/vnd.oasis.opendocument.spreadsheet">' +
+        `<office:master-styles><style:master-page><style:header><text:p>${text}</text:p></style:header></style:master-page></office:master-styles>` +
+        '<office:body><office:spreadsheet/></office:body></office:document>',
+    )
+  const number = '<text:page-number>1</text:page-number>'
+  expect((await text(header('Отчёт гавани'))).all).toContain('Отчёт гавани')
+  expect((await text(header(`Tarif ${number}`))).all).toContain('Tarif')
+  for (const words of ['Page', 'Страница', '第', '-'])
+    expect(await text(header(`${words} ${number}`))).toMatchObject({ empty: 'no-content' })
+  // alternatives that overlapped took a time that doubled with each dot
+  expect((await text(header(`${'.'.repeat(5_000)}x`))).all).toContain('x')
+})
+
+test.each([
+  ['Page &P of &N', ''],
+  ['&C第 &P 页', ''],
+  ['&RSeite &P/&N', ''],
+  ['Budget &P/&N', 'Budget /'],
+  ['&LDraft - &P&CTolls && dues', 'Draft - Tolls & dues'],
+])('the header of a sheet %s is read as %j', (codes, shown) => {
+  expect(marginText(codes)).toBe(shown)
 })

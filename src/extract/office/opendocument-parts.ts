@@ -4,6 +4,7 @@ import type { TextSink } from '../sink.js'
 import type { XmlHandler, XmlScanner } from '../xml.js'
 import { Flow } from './flow.js'
 import type { OpenDocumentKind } from './opendocument-content.js'
+import { isPageNumberAlone } from './page-margin.js'
 
 /** Elements of `office:meta` that a person fills in, in the order they are written. */
 const PROPERTIES = [
@@ -164,7 +165,7 @@ export class StylesHandler implements XmlHandler {
         text.split('\n').filter((line) => /[\p{L}\p{N}]/u.test(line)),
       )
     else if (text === '') return
-    else if (this.#kind !== 'spreadsheet' || !/^(?:\W*|page|seite|pagina|\W)+$/i.test(text))
+    else if (this.#kind !== 'spreadsheet' || !isPageNumberAlone(text))
       (name.startsWith('header') ? this.headers : this.footers).add(text)
   }
 

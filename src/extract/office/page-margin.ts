@@ -2,9 +2,18 @@
 
 /** Codes that are no page numbers: fonts, sizes, colours, styles, fields of the file (18.3.1.46), and names in brackets that some programs write. */
 const MARGIN_CODES = /&(?:"[^"]*"|\[[^\]]*\]|K[0-9A-Fa-f+-]{6}|[0-9]{1,3}|[A-MOQ-Z])/gi
-/** A page number with its words, as programs put them there: `Page &P of &N`, `第 &P 页`. */
-const PAGE_NUMBER =
-  /^[^\p{L}\p{N}&]*(?:\p{scx=Han}{0,2}|(?!\p{scx=Han})\p{L}{0,10})[^\p{L}\p{N}&]*&P(?:[^\p{N}&]{0,8}&N)?[^\p{L}\p{N}&]*\p{L}?[^\p{L}\p{N}&]*$/iu
+/** Words that programs put beside the number of a page; another word is a person's. */
+const PAGE_WORD =
+  /^(?:pages?|p|pp|pagina|página|pág|pag|seiten?|s|blad|sida|sidan|side|sivu|strona|strany?|stránka|str|oldal|sayfa|halaman|hal|trang|страница|стр|лист|сторінка|σελίδα|ページ|페이지|쪽|[第页頁共]+|of|von|de|di|van|av|sur|z|из)$/iu
+
+/** Whether nothing stands beside the numbers of pages in a header or footer but their words: `Page of`, `第 页`. */
+export function isPageNumberAlone(text: string): boolean {
+  return !/\p{N}/u.test(text) && (text.match(/[\p{L}\p{M}]+/gu) ?? []).every(isPageWord)
+}
+
+function isPageWord(word: string): boolean {
+  return PAGE_WORD.test(word)
+}
 
 /** The program takes 255 characters. */
 const CODES_MAX = 1_000
@@ -20,7 +29,10 @@ export function marginText(codes: string): string {
         .replace(/&\[page(s?)\]/gi, (_, all) => (all === '' ? '&P' : '&N'))
         .replace(MARGIN_CODES, ' '),
     )
-    .map((part) => (PAGE_NUMBER.test(part) ? '' : part.replace(/&[PN]/gi, ' ')))
+    .map((part) => {
+      const shown = part.replace(/&[PN]/gi, ' ')
+      return shown !== part && isPageNumberAlone(shown) ? '' : shown
+    })
     .join(' ')
     .replaceAll('\0', '&')
     .replace(/\s+/g, ' ')
