@@ -27,7 +27,7 @@ import { scanEntry, type XmlHandler, type XmlScanner } from './xml.js'
 
 export const docx: Extractor = {
   name: 'docx',
-  version: 5,
+  version: 6,
   title: 'Word (docx, docm, dotx, dotm)',
   types: [
     'application/vnd.openxmlformats-officedocument.wordprocessingml.document',

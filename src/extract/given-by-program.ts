@@ -19,7 +19,7 @@ const PROGRAM_PROPERTY =
   /^(?:_|MSIP_Label|KSO|ICV$|ContentTypeId$|ComplianceAssetId$|MediaService|xd_|Tfs\.|TemplateUrl$|TriggerFlowInfo$|AppVersion$|fileid$|MTWinEqns|Mendeley|ZOTERO_|Citavi|Grammarly|GUID$|(?:Created|LastSaved|Creator)$|SlidesInto|Generator$)/i
 /** GUIDs, long hexadecimal numbers and base64, moments in ISO form, truth values, paths of a disk: nothing that a person would type. */
 const PROGRAM_VALUE =
-  /^(?:\{?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\}?(?:[_,;|].*)?|(?:0x)?[0-9a-f]{16,}(?:_\d+)?|[\w+/=]{40,}|\d{4}-\d\d-\d\dT[\d:.Z+-]+|true|false|\d|<.*>|(?:[a-z]:|\\)\\.+)$/i
+  /^(?:\{?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\}?(?:[_,;|].*)?|(?:0x)?(?=\d*[a-f])[0-9a-f]{16,}(?:_\d+)?|[\w+/=]{40,}|\d{4}-\d\d-\d\dT[\d:.Z+-]+|true|false|\d|<.*>|(?:[a-z]:|\\)\\.+)$/i
 
 /**
  * Whether a custom property is a program's own and not what a person filled in.

@@ -10,6 +10,7 @@
 import { constants, inflateSync } from 'node:zlib'
 import { Cut } from './budget.js'
 import { Declined, type Context, type Extractor, type Facts, type Source } from './extractor.js'
+import { writeLink } from './office/package.js'
 import { readPictures, shapeTexts } from './office-art.js'
 import { isOleFile, OleFile } from '../ole/read.js'
 import { openRc4 } from './office-rc4.js'
@@ -20,7 +21,7 @@ import type { TextSink } from './sink.js'
 
 export const ppt: Extractor = {
   name: 'ppt',
-  version: 2,
+  version: 3,
   title: 'PowerPoint 95 to 2003 (ppt, pps, pot)',
   types: ['application/vnd.ms-powerpoint'],
   extensions: ['ppt', 'pps', 'pot'],
@@ -272,11 +273,13 @@ function readDocument(
     if (own) writeShapes(own.body, [], sink)
   })
   for (const footer of footers) line(sink, footer)
+  const written = new Set<string>()
   for (const links of children(document.body).filter(({ type }) => type === TYPE.links))
     for (const link of children(links.body))
       if (link.type === TYPE.link)
         for (const { type, instance, body } of children(link.body))
-          if (type === TYPE.string && instance === 1) writeLink(sink, body.toString('utf16le'))
+          if (type === TYPE.string && instance === 1)
+            writeLink(body.toString('utf16le').replace(/\0+$/, ''), written, sink)
   return slides.length
 }
 
@@ -462,10 +465,6 @@ function holdsNoDocument(bytes: Buffer): boolean {
 
 function line(sink: TextSink, text: string): void {
   if (text.trim() !== '') sink.line(text.replace(/[\r\v]/g, '\n').trimEnd())
-}
-
-function writeLink(sink: TextSink, target: string): void {
-  if (/^(https?|mailto|ftp):/i.test(target)) line(sink, target.replace(/^mailto:/i, ''))
 }
 
 /** The record at a place; its body ends where the stream ends at the latest. */

@@ -16,7 +16,7 @@ import { scanEntry, type XmlHandler, type XmlScanner } from './xml.js'
 
 export const pptx: Extractor = {
   name: 'pptx',
-  version: 6,
+  version: 7,
   title: 'PowerPoint (pptx, pptm, ppsx, ppsm, potx, potm)',
   types: [
     'application/vnd.openxmlformats-officedocument.presentationml.presentation',

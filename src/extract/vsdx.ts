@@ -14,7 +14,7 @@ import { scanEntry, type XmlHandler, type XmlScanner } from './xml.js'
 
 export const vsdx: Extractor = {
   name: 'vsdx',
-  version: 4,
+  version: 5,
   title: 'Visio (vsdx, vsdm, vstx, vssx)',
   types: [
     'application/vnd.ms-visio.drawing',

@@ -1,6 +1,7 @@
 /** Office documents at and beyond their limits; what they say when sound is test/fixtures/office. */
 import { deflateSync, crc32 } from 'node:zlib'
 import { afterAll, describe, expect, test } from 'vitest'
+import { isProgramProperty } from '../../src/extract/given-by-program.js'
 import { alternativeText } from '../../src/extract/office/drawing.js'
 import { marginText } from '../../src/extract/office/page-margin.js'
 import { closeOcr } from '../../src/extract/ocr/engine.js'
@@ -442,4 +443,17 @@ test.each([
   ['&LDraft - &P&CTolls && dues', 'Draft - Tolls & dues'],
 ])('the header of a sheet %s is read as %j', (codes, shown) => {
   expect(marginText(codes)).toBe(shown)
+})
+
+test.each([
+  ['https://club.example/pier/', 'https://club.example/pier/'],
+  ['https://club.example/pier/boat.png', 'boat.png'],
+  ['https://club.example/ has the plan', 'https://club.example/ has the plan'],
+])('the alternative text %s is read as %s', (given, shown) => {
+  expect(alternativeText(given)).toBe(shown)
+})
+
+test('a custom property of sixteen figures is what a person typed', () => {
+  expect(isProgramProperty('Berth contract', '4000123412341234')).toBe(false)
+  expect(isProgramProperty('Key', '4000123412341fac')).toBe(true)
 })

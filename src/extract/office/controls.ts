@@ -9,8 +9,13 @@ import { parseSmallXml, type SmallElement } from './small-xml.js'
 const PROMPT_OF_WORD =
   /^[[\s]*(?:(?:please )?(?:click|tap|type text|choose an item|choose a building block|enter any content)|klicken|tippen|wählen sie|geben sie|cliquez|appuyez|tapez|choisissez|haga clic|pulse|escriba|elija|fare clic|toccare|scegliere|digitare|clique|escolh|klik|tik |kies|kliknij|wybierz|klikn|zvolte|klicka|välj|napsauta|valitse|kattintson|válasszon|место для ввода|щелкните|выберите|ここをクリック|クリックまたは|アイテムを選択|单击|点击|选择一项|按一下|選擇項目|여기를 클릭|항목을 선택)/i
 
+/** What Word's own prompts ask for; those of an author name something of the form, `Click here to enter your name`. */
+const ASKED_BY_WORD =
+  /text|tekst|testo|szöveg|date|datu|data|dato|dátum|fecha|\bitem|elem|élément|content|inhalt|contenu|conten[iu]|building|baustein|bouwsteen|post\.|objekt|текст|дат|элемент|日付|テキスト|アイテム|文字|文本|日期|[项項]|텍스트|날짜|항목/i
+
+/** Whether a prompt is one that Word gives to every new control. */
 export function isPromptOfWord(prompt: string): boolean {
-  return PROMPT_OF_WORD.test(prompt)
+  return PROMPT_OF_WORD.test(prompt) && ASKED_BY_WORD.test(prompt)
 }
 
 /** Where a bound control takes its value from. */

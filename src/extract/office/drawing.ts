@@ -13,7 +13,7 @@ const GIVEN_BY_PROGRAM =
   /^(?:picture|image|grafik|graphic|bild|photo|shape|rectangle|text ?box|textfeld|chart|diagramm?|object|objekt|table|tabelle|group|gruppe|content placeholder|placeholder|imagen|immagine|afbeelding|図|图片|그림)?[\s_-]*\d*(?:\.(?:png|jpe?g|gif|bmp|emf|wmf|tiff?))?$/i
 /** Where a picture came from, which programs note as its description: an address or a path, of which the file's name is kept. */
 const FOLDERS =
-  /^(?:(?:https?|file):\S*\/|[a-z]:[\\/](?:.*[\\/])?|\\\\.*\\|(?:\/[^/]+)+\/)(?=[^\\/]*$)/i
+  /^(?:https?:\S*\/(?=\S+$)|file:\S*\/|[a-z]:[\\/](?:.*[\\/])?|\\\\.*\\|(?:\/[^/]+)+\/)(?=[^\\/]*$)/i
 /** Cells that a drawing stands for. */
 const CELL_RANGE = /^(?:['\w$ -]+\.)?\$?[A-Z]{1,3}\$?\d+(?::(?:['\w$ -]+\.)?\$?[A-Z]{1,3}\$?\d+)?$/
 /** What programs add to descriptions they made. */

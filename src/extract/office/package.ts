@@ -309,29 +309,44 @@ const PUBLIC_TARGET = /^(?:(?:https?|ftps?|mailto|tel|sip|callto|news|webcal):|w
 
 /** A service in between (protected links of a mail system, a search engine) that gives the target as a parameter. */
 const FORWARDED = /^https?:[^?]*\?(?:[^#]*&)?(?:u|q|url)=(https?(?::|%3a)[^&#]+)/i
-/** Longer queries are what programs tell each other. */
+/** Longer queries are what programs tell each other, but for what a person searched in them: words with spaces. */
 const QUERY_CHARS_MAX = 60
+const WORDS = /=.*\p{L}{2}[+\s]+\p{L}{2}/su
 
-/** A target as a person would read it in a browser: the letters that it spells with %, without long queries. */
-function readableTarget(target: string): string {
+/** What a person would read of a target in a browser; of a service in between also the target it gives. */
+function readableTargets(target: string): string[] {
   const forwarded = FORWARDED.exec(target)?.[1]
-  let shown = forwarded ?? target.replace(/^mailto:/i, '').replace(/\?subject=.*/i, '')
+  return forwarded === undefined
+    ? [readable(target.replace(/^mailto:/i, '').replace(/\?subject=.*/i, ''))]
+    : [readable(forwarded), readable(target.slice(0, target.indexOf('?')))]
+}
+
+/** An address with the letters that it spells with %, without what is no word in a long query. */
+function readable(address: string): string {
+  let shown = address
   if (shown.includes('%'))
     try {
       shown = decodeURIComponent(shown)
     } catch {
       // not UTF-8
     }
-  const query = shown.indexOf('?')
-  return (
-    query >= 0 && shown.length - query > QUERY_CHARS_MAX ? shown.slice(0, query) : shown
-  ).trim()
+  const query = shown.indexOf('?') + 1
+  if (query > 0 && shown.length - query >= QUERY_CHARS_MAX) {
+    const searched = shown
+      .slice(query)
+      .split('&')
+      .filter((parameter) => WORDS.test(parameter))
+    shown = shown.slice(0, searched.length > 0 ? query : query - 1) + searched.join('&')
+  }
+  return shown.replace(/\s+/g, ' ').trim()
 }
 
 /** Writes one hyperlink target unless it stood before. */
 export function writeLink(target: string, seen: Set<string>, sink: TextSink): void {
-  const shown = readableTarget(target)
-  if (shown === '' || seen.has(shown) || !PUBLIC_TARGET.test(target)) return
-  seen.add(shown)
-  sink.line(shown)
+  if (!PUBLIC_TARGET.test(target)) return
+  for (const shown of readableTargets(target)) {
+    if (shown === '' || seen.has(shown)) continue
+    seen.add(shown)
+    sink.line(shown)
+  }
 }
