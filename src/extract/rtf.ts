@@ -12,7 +12,8 @@ import type { TextSink } from './sink.js'
 import { decodeCodePage, isDoubleByte } from '../mail/codepage.js'
 import { alternativeText } from './office/drawing.js'
 import { shownByInstruction } from './office/field.js'
-import { FONT_CODE_PAGES, codePageOfName, textOfSymbolByte, type Font } from './font-charset.js'
+import type { Font } from './font-charset.js'
+import { RtfFonts } from './rtf-fonts.js'
 import {
   ASIDE,
   CHARACTERS,
@@ -61,9 +62,6 @@ const PARAGRAPH_CHARS = 100_000
 /** Embedded objects and pictures kept for reading. */
 const OBJECTS_MAX = 50
 
-/** A font being defined: groups inside of its own (`depth`) hold other names. */
-const NO_FONT = { id: -1, depth: 0, codePage: -1, isSymbol: false, name: '' }
-
 /** Where text of a group goes. */
 type Target = 'body' | 'skip' | 'font' | 'instruction' | 'object' | 'property' | 'buffer'
 
@@ -88,7 +86,7 @@ class RtfReader {
   hasPictures = false
   readonly #file: Buffer
   readonly #sink: TextSink
-  readonly #fonts = new Map<number, Font>()
+  readonly #fonts = new RtfFonts()
   readonly #stack: Group[] = []
   #group: Group = {
     target: 'body',
@@ -98,9 +96,6 @@ class RtfReader {
     isDeleted: false,
   }
   #overflow = 0
-  #codePage = 1252
-  #defaultFont = -1
-  #newFont = { ...NO_FONT }
   /** Bytes of the text run that is not decoded yet, and how many they are. */
   #run = Buffer.allocUnsafe(1_024)
   #runBytes = 0
@@ -208,7 +203,7 @@ class RtfReader {
     const outer = this.#stack.pop()
     if (!outer) return
     this.#group = outer
-    if (closed.target === 'font' && outer.target !== 'font') this.#endFont()
+    if (closed.target === 'font' && outer.target !== 'font') this.#fonts.end()
     if (closed.target === 'instruction' && outer.target !== 'instruction') this.#endInstruction()
     if (closed.target === 'object' && outer.target !== 'object') this.#endObject()
     if (closed.isField && this.#unresolved !== '') {
@@ -309,19 +304,19 @@ class RtfReader {
       case 'ansi':
         return
       case 'mac':
-        this.#codePage = 10000
+        this.#fonts.codePage = 10000
         return
       case 'pc':
-        this.#codePage = 437
+        this.#fonts.codePage = 437
         return
       case 'pca':
-        this.#codePage = 850
+        this.#fonts.codePage = 850
         return
       case 'ansicpg':
-        if (number && number > 0) this.#codePage = number
+        if (number && number > 0) this.#fonts.codePage = number
         return
       case 'deff':
-        this.#defaultFont = number ?? -1
+        this.#fonts.standard = number ?? -1
         return
       case 'uc':
         group.unicodeSkip = Math.max(0, Math.min(number ?? 1, 16))
@@ -329,9 +324,7 @@ class RtfReader {
       case 'f':
         this.#flush()
         if (group.target === 'font') {
-          this.#endFont()
-          this.#newFont.id = number ?? 0
-          this.#newFont.depth = this.#stack.length
+          this.#fonts.begin(number ?? 0, this.#stack.length)
         } else group.font = number ?? 0
         return
       case 'af':
@@ -346,17 +339,14 @@ class RtfReader {
         group.lead = word
         return
       case 'fcharset':
-        if (group.target === 'font') {
-          this.#newFont.isSymbol = number === 2
-          this.#newFont.codePage = FONT_CODE_PAGES[number ?? 0] ?? -1
-        }
+        if (group.target === 'font') this.#fonts.setCharacterSet(number ?? 0)
         return
       case 'cpg':
-        if (group.target === 'font' && number) this.#newFont.codePage = number
+        if (group.target === 'font' && number) this.#fonts.setCodePage(number)
         return
       case 'plain':
         this.#flush()
-        group.font = this.#defaultFont
+        group.font = this.#fonts.standard
         group.isDeleted = false
         group.lead = ''
         return
@@ -448,7 +438,7 @@ class RtfReader {
     if (code >= 0xf020 && code <= 0xf0ff) {
       // a place in a symbol font
       const font = this.#currentFont()
-      if (font.isSymbol) this.#text(this.#symbolCharacter(code - 0xf000, font))
+      if (font.isSymbol) this.#text(this.#fonts.symbolCharacter(code - 0xf000, font))
     } else if (code > 0 && code <= 0xffff) this.#text(String.fromCharCode(code))
     else if (code > 0xffff && code <= 0x10ffff) this.#text(String.fromCodePoint(code))
     this.#skip = this.#group.unicodeSkip
@@ -483,9 +473,7 @@ class RtfReader {
   }
 
   #currentFont(): Font {
-    const font = this.#fonts.get(this.#group.font >= 0 ? this.#group.font : this.#defaultFont)
-    const codePage = font && font.codePage > 0 ? font.codePage : this.#codePage
-    return { codePage, isSymbol: font?.isSymbol ?? false, name: font?.name ?? '' }
+    return this.#fonts.of(this.#group.font)
   }
 
   /** Decodes the pending bytes and sends the text on its way. */
@@ -494,26 +482,10 @@ class RtfReader {
     const run = this.#run.subarray(0, this.#runBytes)
     this.#runBytes = 0
     if (this.#group.target === 'font') {
-      if (this.#stack.length === this.#newFont.depth) this.#newFont.name += run.toString('latin1')
+      this.#fonts.addName(run, this.#stack.length)
       return
     }
-    const font = this.#currentFont()
-    this.#text(
-      font.isSymbol
-        ? Array.from(run, (byte) => this.#symbolCharacter(byte, font)).join('')
-        : this.#decode(run, font.codePage),
-    )
-  }
-
-  #symbolCharacter(byte: number, font: Font): string {
-    return textOfSymbolByte(byte, font.name) ?? this.#decode(Uint8Array.of(byte), font.codePage)
-  }
-
-  /** Some writers name an Asian character set for western text: no pair of bytes is a character of it then. */
-  #decode(bytes: Uint8Array, codePage: number): string {
-    const text = decodeCodePage(bytes, codePage)
-    const isWrong = text.includes('\ufffd') && !/[^\0-\x7f\ufffd]/.test(text)
-    return isWrong ? decodeCodePage(bytes, this.#codePage) : text
+    this.#text(this.#fonts.decode(run, this.#currentFont()))
   }
 
   #text(text: string): void {
@@ -563,19 +535,6 @@ class RtfReader {
   #writeAsides(): void {
     for (const aside of this.#asides) this.#sink.line(aside)
     this.#asides = []
-  }
-
-  #endFont(): void {
-    this.#flush()
-    const { id, codePage, isSymbol } = this.#newFont
-    const name = this.#newFont.name.trim().replace(/;$/, '')
-    if (id >= 0)
-      this.#fonts.set(id, {
-        codePage: codePage > 0 ? codePage : codePageOfName(name),
-        isSymbol,
-        name,
-      })
-    this.#newFont = { ...NO_FONT }
   }
 
   /** The target of a link is what a person may search; other instructions are not. */
