@@ -26,6 +26,8 @@ export const xml: Extractor = {
     let silent = 0
     let pending = ''
     let piece = ''
+    /** `y` of the last piece of an SVG that has one. */
+    let height: string | undefined
     const flush = (): void => {
       const text = pending.trim()
       pending = ''
@@ -43,9 +45,10 @@ export const xml: Extractor = {
             return
           }
           if (!(isSvg && local === 'tspan')) flush()
-          else if (beginsLine(attributes)) flush()
+          else if (beginsLine(attributes, height)) flush()
           else if (attributes.x !== undefined && IS_WORD.test(piece)) pending += ' '
           piece = ''
+          height = attributes.y ?? (local === 'tspan' ? height : undefined)
           if (isSvg) return
           for (const [attribute, value] of Object.entries(attributes))
             if (isWorthReading(attribute, value)) sink.line(value)
@@ -81,9 +84,10 @@ function withoutDoctype(text: string): string {
 
 const DOCTYPE_WITHIN = 100_000
 
-/** A piece of an SVG text that is placed at a height of its own stands on a line of its own. */
-function beginsLine({ y, dy }: Record<string, string>): boolean {
-  return y !== undefined || (dy !== undefined && Number.parseFloat(dy) !== 0)
+/** A piece of an SVG text that is placed at another height. A shift alone goes on where the text is: an exponent. */
+function beginsLine({ x, y, dy }: Record<string, string>, height: string | undefined): boolean {
+  if (y !== undefined) return y !== height
+  return x !== undefined && dy !== undefined && Number.parseFloat(dy) !== 0
 }
 
 /** More than one letter: programs that place each letter write no spaces between them. */

@@ -107,6 +107,21 @@ test('escapes of JSON are undone in the lines that are values, not in what follo
   )
 })
 
+test.each([
+  ['letters placed one by one', '<tspan x="1" y="2">H</tspan><tspan x="5" y="2">i</tspan>', 'Hi\n'],
+  ['an index', 'H<tspan dy="5">2</tspan><tspan dy="-5">O</tspan>', 'H2O\n'],
+  [
+    'words of one line',
+    '<tspan x="1" y="2">one</tspan><tspan x="9" y="2">two</tspan>',
+    'one two\n',
+  ],
+  ['lines', '<tspan x="1" y="2">one</tspan><tspan x="1" y="9">two</tspan>', 'one\ntwo\n'],
+  ['lines by a shift', '<tspan x="1">one</tspan><tspan x="1" dy="1em">two</tspan>', 'one\ntwo\n'],
+])('%s of a text in SVG', async (_, pieces, expected) => {
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg"><text x="1" y="2">${pieces}</text></svg>`
+  expect(await text(svg, 'a.svg')).toBe(expected)
+})
+
 test('entities of a DTD are not expanded', async () => {
   const bomb = `<?xml version="1.0"?><!DOCTYPE o [<!ENTITY a "ha"><!ENTITY b "&a;&a;"><!ENTITY f SYSTEM "file:///etc/passwd">]><o>&b;&f;x</o>`
   expect(await text(bomb)).not.toMatch(/haha|root:/)
