@@ -2,6 +2,9 @@
 import { deflateSync, crc32 } from 'node:zlib'
 import { afterAll, describe, expect, test } from 'vitest'
 import { isProgramProperty } from '../../src/extract/given-by-program.js'
+import { Budget } from '../../src/extract/budget.js'
+import { writeLink } from '../../src/extract/office/package.js'
+import { TextSink } from '../../src/extract/sink.js'
 import { alternativeText } from '../../src/extract/office/drawing.js'
 import { marginText } from '../../src/extract/office/page-margin.js'
 import { closeOcr } from '../../src/extract/ocr/engine.js'
@@ -449,6 +452,8 @@ test.each([
   ['https://club.example/pier/', 'https://club.example/pier/'],
   ['https://club.example/pier/boat.png', 'boat.png'],
   ['https://club.example/ has the plan', 'https://club.example/ has the plan'],
+  ['A380', 'A380'],
+  ['Tolls.A1:B7', undefined],
 ])('the alternative text %s is read as %s', (given, shown) => {
   expect(alternativeText(given)).toBe(shown)
 })
@@ -456,4 +461,13 @@ test.each([
 test('a custom property of sixteen figures is what a person typed', () => {
   expect(isProgramProperty('Berth contract', '4000123412341234')).toBe(false)
   expect(isProgramProperty('Key', '4000123412341fac')).toBe(true)
+})
+
+test('addresses made of one sign are read in a time that grows with their length', () => {
+  const sink = new TextSink(new Budget(DEFAULT_LIMITS, 10_000))
+  const seen = new Set<string>()
+  writeLink(`https://club.example/?${'='.repeat(500_000)}`, seen, sink)
+  writeLink(`https://club.example/?q=${'aa+'.repeat(150_000)}`, seen, sink)
+  expect(sink.finish()[0]?.text).toMatch(/^https:\/\/club\.example\/\n/)
+  expect(alternativeText(`https:${'/'.repeat(500_000)} pier`)).toContain('pier')
 })

@@ -13,9 +13,10 @@ const GIVEN_BY_PROGRAM =
   /^(?:picture|image|grafik|graphic|bild|photo|shape|rectangle|text ?box|textfeld|chart|diagramm?|object|objekt|table|tabelle|group|gruppe|content placeholder|placeholder|imagen|immagine|afbeelding|図|图片|그림)?[\s_-]*\d*(?:\.(?:png|jpe?g|gif|bmp|emf|wmf|tiff?))?$/i
 /** Where a picture came from, which programs note as its description: an address or a path, of which the file's name is kept. */
 const FOLDERS =
-  /^(?:https?:\S*\/(?=\S+$)|file:\S*\/|[a-z]:[\\/](?:.*[\\/])?|\\\\.*\\|(?:\/[^/]+)+\/)(?=[^\\/]*$)/i
-/** Cells that a drawing stands for. */
-const CELL_RANGE = /^(?:['\w$ -]+\.)?\$?[A-Z]{1,3}\$?\d+(?::(?:['\w$ -]+\.)?\$?[A-Z]{1,3}\$?\d+)?$/
+  /^(?:https?:\S*\/(?=[^\\/\s]+$)|file:\S*\/|[a-z]:[\\/](?:.*[\\/])?|\\\\.*\\|(?:\/[^/]+)+\/)(?=[^\\/]*$)/i
+/** Cells that a drawing stands for; `A380` alone may be what it shows. */
+const CELL_RANGE =
+  /^(?=.*[:.$])(?:['\w$ -]+\.)?\$?[A-Z]{1,3}\$?\d+(?::(?:['\w$ -]+\.)?\$?[A-Z]{1,3}\$?\d+)?$/
 /** What programs add to descriptions they made. */
 const MADE_BY_PROGRAM =
   /(?<![\s.])[\s.]*(?:description (?:automatically )?generated(?: with (?:very )?(?:low|medium|high) confidence)?|ai-generated content may be incorrect|(?:ein bild, das .{0,200}?)?automatisch generierte beschreibung|description générée automatiquement(?: avec un niveau de confiance \p{L}+)?|descripción generada automáticamente(?: con confianza \p{L}+)?|descrizione generata automaticamente|自動的に生成された説明|自动生成的说明)\.?/giu

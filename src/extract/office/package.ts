@@ -311,7 +311,7 @@ const PUBLIC_TARGET = /^(?:(?:https?|ftps?|mailto|tel|sip|callto|news|webcal):|w
 const FORWARDED = /^https?:[^?]*\?(?:[^#]*&)?(?:u|q|url)=(https?(?::|%3a)[^&#]+)/i
 /** Longer queries are what programs tell each other, but for what a person searched in them: words with spaces. */
 const QUERY_CHARS_MAX = 60
-const WORDS = /=.*\p{L}{2}[+\s]+\p{L}{2}/su
+const WORDS = /^[^=]*=.*\p{L}{2}[+\s]+\p{L}{2}/su
 
 /** What a person would read of a target in a browser; of a service in between also the target it gives. */
 function readableTargets(target: string): string[] {
