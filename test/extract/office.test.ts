@@ -3,6 +3,7 @@ import { deflateSync, crc32 } from 'node:zlib'
 import { afterAll, describe, expect, test } from 'vitest'
 import { isProgramProperty } from '../../src/extract/given-by-program.js'
 import { Budget } from '../../src/extract/budget.js'
+import { shownByInstruction } from '../../src/extract/office/field.js'
 import { writeLink } from '../../src/extract/office/package.js'
 import { TextSink } from '../../src/extract/sink.js'
 import { alternativeText } from '../../src/extract/office/drawing.js'
@@ -470,4 +471,8 @@ test('addresses made of one sign are read in a time that grows with their length
   writeLink(`https://club.example/?q=${'aa+'.repeat(150_000)}`, seen, sink)
   expect(sink.finish()[0]?.text).toMatch(/^https:\/\/club\.example\/\n/)
   expect(alternativeText(`https:${'/'.repeat(500_000)} pier`)).toContain('pier')
+})
+
+test('signs that an EQ field escapes are letters of it', () => {
+  expect(shownByInstruction(' EQ \\f(3\\,5 \\(net\\),2) ')).toBe('3,5 (net) 2')
 })

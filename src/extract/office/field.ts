@@ -6,7 +6,7 @@ const RUBY =
   /^\s*EQ\b.{0,300}\\o\s*(?:\\a[a-z]\s*)?\(\s*\\s\s*\\up\s*\d*\s*\([^()]*\)\s*[,;]([^()]*)\)/isu
 
 /** The text under a phonetic guide that an EQ field draws, which has no result; undefined for another field. */
-export function rubyBase(instruction: string): string | undefined {
+function rubyBase(instruction: string): string | undefined {
   return RUBY.exec(instruction)?.[1]?.trim()
 }
 
@@ -23,8 +23,7 @@ function equationText(equation: string): string {
   return equation
     .replace(/\\\* ?(?:MERGEFORMAT|jc\d+|"[^"]*"|hps\d+)/gi, '')
     .replace(/\\[a-z]+\s*\d*/gi, '')
-    .replace(/\\([(),;\\])/g, '$1')
-    .replace(/[(),;]/g, ' ')
+    .replace(/\\([(),;\\])|[(),;]/g, (_, meant: string | undefined) => meant ?? ' ')
     .replace(/\s+/g, ' ')
     .trim()
 }
