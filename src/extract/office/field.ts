@@ -6,7 +6,7 @@ const RUBY =
   /^\s*EQ\b.{0,300}\\o\s*(?:\\a[a-z]\s*)?\(\s*\\s\s*\\up\s*\d*\s*\([^()]*\)\s*[,;]([^()]*)\)/isu
 
 /** The text under a phonetic guide that an EQ field draws, which has no result; undefined for another field. */
-function rubyBase(instruction: string): string | undefined {
+export function rubyBase(instruction: string): string | undefined {
   return RUBY.exec(instruction)?.[1]?.trim()
 }
 
