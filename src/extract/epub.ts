@@ -80,7 +80,7 @@ function rewritten(bytes: Buffer, change: (page: string) => string): Buffer {
 
 /** What the navigation document hides in its page a reading system shows in its own list (EPUB 3.3, 7.4.2.5). */
 function withNavigation(page: string): string {
-  return page.replace(/(<nav\b[^>]*?)\shidden(?:\s*=\s*(?:"[^"]*"|'[^']*'))?/gi, '$1')
+  return page.replace(/(<nav\b[^<>]*?)\shidden(?:\s*=\s*(?:"[^"]*"|'[^']*'))?/gi, '$1')
 }
 
 /**

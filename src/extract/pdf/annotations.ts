@@ -73,8 +73,9 @@ export async function readAnnotations(
     const isField = subtype === 'Widget'
     const texts = isField ? valuesOf(annotation) : [contentsObj?.str ?? '']
     // What is drawn is mostly the same, broken into lines or cut at the field's edge.
-    const isAll = texts.some((text) => isPart(shown, text))
-    const isMore = !isField && isPart(texts[0], shown)
+    const lettersShown = letters(shown)
+    const isAll = texts.some((text) => letters(text).includes(lettersShown))
+    const isMore = !isField && lettersShown.includes(letters(texts[0]))
     for (const text of isAll ? texts : isMore ? [shown] : [...texts, shown]) {
       if (!text?.trim() || said.has(text)) continue
       said.add(text)
@@ -99,12 +100,9 @@ function valuesOf({ fieldType, fieldValue, options = [], combo }: Annotation): s
   if (fieldType === 'Btn') return [] // Off, Yes, 0: names of states
   const values = [fieldValue].flat().filter((value) => typeof value === 'string')
   if (fieldType !== 'Ch') return values
-  const shown = values.map(
-    (value) => options.find(({ exportValue }) => exportValue === value)?.displayValue ?? value,
-  )
+  const names = new Map(options.map(({ exportValue, displayValue }) => [exportValue, displayValue]))
+  const shown = values.map((value) => names.get(value) ?? value)
   return combo ? shown : [...options.map(({ displayValue }) => displayValue ?? ''), ...shown]
 }
 
 const letters = (text = ''): string => text.replace(/[^\p{L}\p{M}\p{N}]+/gu, '')
-const isPart = (text: string | undefined, of: string | undefined): boolean =>
-  letters(of).includes(letters(text))

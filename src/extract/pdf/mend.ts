@@ -109,7 +109,7 @@ function unpackStreams(objects: Map<number, Found>): void {
     }
     left -= inside.length
     if (left <= 0 || Number.isNaN(first)) return
-    const places = [...inside.slice(0, first).matchAll(/(\d+)\s+(\d+)/g)]
+    const places = [...inside.slice(0, first).matchAll(/(?<!\d)(\d{1,9})\s{1,9}(\d{1,9})/g)]
     for (const [i, place] of places.entries()) {
       const end = places[i + 1]
       const body = inside.slice(first + Number(place[2]), end && first + Number(end[2]))

@@ -34,16 +34,23 @@ const BLOCKS = new Set([
 ])
 
 export function xfaText(root: unknown): string {
-  let text = ''
+  const texts: string[] = []
+  // Not asked of the whole text, which would be joined anew for each line.
+  let isAtLineEnd = false
+  const write = (text: string): void => {
+    if (text === '') return
+    texts.push(text)
+    isAtLineEnd = text.endsWith('\n')
+  }
   const walk = (node: XfaNode | null, depth: number): void => {
     if (!node || depth > 200 || node.attributes?.style?.visibility === 'hidden') return
-    text += node.name === '#text' ? (node.value ?? '') : ownText(node)
+    write(node.name === '#text' ? (node.value ?? '') : ownText(node))
     for (const child of node.name === 'select' ? chosen(node) : (node.children ?? []))
       walk(child, depth + 1)
-    if (BLOCKS.has(node.name) && !/\n$/.test(text)) text += '\n'
+    if (BLOCKS.has(node.name) && !isAtLineEnd) write('\n')
   }
   walk(root as XfaNode | null, 0)
-  return text
+  return texts.join('')
 }
 
 /** What is written in a node, or filled in. The values of boxes and choices are names for programs: N, 01, 024. */
