@@ -46,6 +46,10 @@ export interface Report {
   readme: Array<[string, string]>
 }
 
+/** Where files are kept, and other readers installed, is of this machine alone. */
+const isPlace = (word: string | undefined): boolean =>
+  word === '--dir' || word === '--vs' || word === '--files'
+
 /** Runs a bench. @throws {TypeError} for a flag that it does not have */
 export async function runBench(bench: Bench, words: string[]): Promise<Report> {
   const { values, positionals } = parseArgs({
@@ -60,8 +64,7 @@ export async function runBench(bench: Bench, words: string[]): Promise<Report> {
   })
   const report: Report = {
     bench: bench.name,
-    // where a bench keeps its files is of this machine alone
-    arguments: words.filter((word, i) => word !== '--dir' && words[i - 1] !== '--dir'),
+    arguments: words.filter((word, i) => !isPlace(word) && !isPlace(words[i - 1])),
     date: new Date().toISOString(),
     machine: machine(),
     load: round(loadavg()[0] as number),
