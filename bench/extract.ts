@@ -56,7 +56,7 @@ export async function run(bench: BenchRun): Promise<void> {
       yield* files
       await drained(files.length * (pass + 1))
       if (pass > 0) wallMs += (performance.now() - began) / runs
-      // Ours alone: of all passes, or of the first when others read in this process after it.
+      // Ours alone: of all passes, or of the first where processes of others, which count too, follow it.
       if (pass === runs || peers.length > 0) peak ??= memory.stop().peakBytes
       for (const peer of peers) {
         const own = [...reads].filter(([, read]) => peerOf(read.format) === peer.name)
