@@ -129,7 +129,8 @@ async function readCompressed(
   else if (!cut) {
     // what is left of the last step, byte by byte
     const again = (await openMember(parts)) as Opened
-    for (const { length } of chunks) again.library.read_data(again.archive, again.buffer, length)
+    const { library, archive, buffer } = again
+    for (const { length } of chunks) library.read_data(archive, buffer, length)
     unpack(again, context.budget, chunks, 1)
     inside = Buffer.concat(chunks)
   }
@@ -142,8 +143,8 @@ async function readCompressed(
 /** The bytes as an archive, at its first member; undefined when there is none. */
 async function openMember(parts: readonly Uint8Array[]): Promise<Opened | undefined> {
   const opened = await open(parts)
-  if (opened.archive === 0 || opened.library.read_next_entry(opened.archive) === 0) return undefined
-  return opened
+  const { library, archive } = opened
+  return archive === 0 || library.read_next_entry(archive) === 0 ? undefined : opened
 }
 
 /** Compression methods of zip that this reader adds: bzip2, LZMA, xz and PPMd (APPNOTE 4.4.5). */
