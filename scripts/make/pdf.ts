@@ -5,6 +5,7 @@
  * Format: ISO 32000-2; encryption revision 3, 7.6.4 (algorithms 2, 3 and 5).
  */
 import { createHash } from 'node:crypto'
+import { rc4 } from './rc4.js'
 
 /** Lines of text (WinAnsi characters only), or a JPEG that fills the page. */
 export type PdfPage = string[] | { jpeg: Uint8Array; width: number; height: number; grey?: boolean }
@@ -19,25 +20,6 @@ const md5 = (...pieces: Uint8Array[]): Buffer => {
   const hash = createHash('md5')
   for (const piece of pieces) hash.update(piece)
   return hash.digest()
-}
-
-function rc4(key: Uint8Array, bytes: Uint8Array): Buffer {
-  const s = Uint8Array.from({ length: 256 }, (_, i) => i)
-  const at = (i: number): number => s[i] as number
-  for (let i = 0, j = 0; i < 256; i++) {
-    j = (j + at(i) + (key[i % key.length] as number)) & 255
-    ;[s[i], s[j]] = [at(j), at(i)]
-  }
-  let i = 0
-  let j = 0
-  return Buffer.from(
-    bytes.map((byte) => {
-      i = (i + 1) & 255
-      j = (j + at(i)) & 255
-      ;[s[i], s[j]] = [at(j), at(i)]
-      return byte ^ at((at(i) + at(j)) & 255)
-    }),
-  )
 }
 
 const PADDING = Buffer.from(

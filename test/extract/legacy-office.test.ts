@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { rubyBase } from '../../src/extract/office/field.js'
+import { rc4 } from '../../scripts/make/rc4.js'
 import { readDocument } from '../../src/extract/read.js'
 import { OleFile } from '../../src/ole/read.js'
 import { DEFAULT_LIMITS } from '../../src/part/limits.js'
@@ -282,27 +283,13 @@ test('a directory whose entries name each other ends', () => {
   expect(new OleFile(file).entries.length).toBeLessThanOrEqual(3)
 })
 
-/** RC4 with the key of [MS-OFFCRYPTO] 2.3.6.2 for one block, written again here. */
+/** RC4 with the key of [MS-OFFCRYPTO] 2.3.6.2 for one block. */
 function blockStream(password: string, salt: Buffer, block: number, length: number): Buffer {
   const md5 = (...parts: Buffer[]): Buffer =>
     createHash('md5').update(Buffer.concat(parts)).digest()
   const short = md5(Buffer.from(password, 'utf16le')).subarray(0, 5)
   const base = md5(...Array.from({ length: 16 }, () => Buffer.concat([short, salt]))).subarray(0, 5)
-  const key = md5(base, Buffer.from(u32(block)))
-  const s = Array.from({ length: 256 }, (_, i) => i)
-  for (let i = 0, j = 0; i < 256; i++) {
-    j = (j + s[i]! + key[i % 16]!) & 255
-    ;[s[i], s[j]] = [s[j]!, s[i]!]
-  }
-  let [i, j] = [0, 0]
-  return Buffer.from(
-    Array.from({ length }, () => {
-      i = (i + 1) & 255
-      j = (j + s[i]!) & 255
-      ;[s[i], s[j]] = [s[j]!, s[i]!]
-      return s[(s[i]! + s[j]!) & 255]!
-    }),
-  )
+  return rc4(md5(base, Buffer.from(u32(block))), Buffer.alloc(length))
 }
 
 function lockedBook(password: string): Buffer {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { rc4 } from '../../scripts/make/rc4.js'
 import { readDocument } from '../../src/extract/read.js'
 import { OleFile } from '../../src/ole/read.js'
 import { DEFAULT_LIMITS } from '../../src/part/limits.js'
@@ -24,24 +25,10 @@ const sha1 = (...parts: Buffer[]): Buffer =>
 const record = (head: number, type: number, body: Buffer): Buffer =>
   Buffer.concat([u32((head | (type << 16)) >>> 0, body.length), body])
 
-/** RC4 of the CryptoAPI ([MS-OFFCRYPTO] 2.3.5.2) with 128 bits for one block, written again here. */
+/** RC4 of the CryptoAPI ([MS-OFFCRYPTO] 2.3.5.2) with 128 bits for one block. */
 function sealed(bytes: Buffer, password: string, salt: Buffer, block: number): Buffer {
   const base = sha1(salt, Buffer.from(password, 'utf16le'))
-  const key = sha1(base, u32(block)).subarray(0, 16)
-  const s = Array.from({ length: 256 }, (_, i) => i)
-  for (let i = 0, j = 0; i < 256; i++) {
-    j = (j + s[i]! + key[i % 16]!) & 255
-    ;[s[i], s[j]] = [s[j]!, s[i]!]
-  }
-  let [i, j] = [0, 0]
-  return Buffer.from(
-    bytes.map((byte) => {
-      i = (i + 1) & 255
-      j = (j + s[i]!) & 255
-      ;[s[i], s[j]] = [s[j]!, s[i]!]
-      return byte ^ s[(s[i]! + s[j]!) & 255]!
-    }),
-  )
+  return rc4(sha1(base, u32(block)).subarray(0, 16), bytes)
 }
 
 /** The slides of the fixture under a password: each object sealed by its number, and one more save that says so. */
